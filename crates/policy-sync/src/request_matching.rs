@@ -101,6 +101,7 @@ impl Request {
             .into_iter()
             .find(|(name, ..)| name.eq_ignore_ascii_case(scheme))
             .ok_or_else(|| no_request(format!("there is no scheme `{scheme}`")))?;
+        // Clients do not send the fragment.
         let rest = rest.split('#').next().unwrap_or_default();
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, target) = rest.split_at_checked(end).unwrap_or((rest, ""));
@@ -186,6 +187,7 @@ fn host_and_port(authority: &str) -> Result<(String, Option<i64>), NoRequest> {
         })
         .transpose()?;
     let port = port.map(|port| i64::from(port.get()));
+    // A dot at the end is the root of DNS, and letters have no case there.
     Ok((host.trim_end_matches('.').to_ascii_lowercase(), port))
 }
 
@@ -342,6 +344,7 @@ impl Topology<'_> {
             rules: Vec::new(),
             unknown: Vec::new(),
         };
+        // Routes of other listeners are not asked, even if they match: Gateway API isolates listeners.
         for (_, route) in node.attached.iter().filter(|(at, _)| *at == listener) {
             self.match_rules(*route, request, work, &mut taken);
         }
@@ -370,6 +373,7 @@ impl Topology<'_> {
         let matches: Match = match object.kind.as_str() {
             "HTTPRoute" if !request.scheme.is_grpc() && !passes_through => http_match,
             "GRPCRoute" if request.scheme.is_grpc() && !passes_through => grpc_match,
+            // Without decrypting, only the server name is known, which the hostnames have matched.
             "TLSRoute" if passes_through => |_, _, _| Ok(Some(Rank::default())),
             _ => return,
         };
@@ -420,6 +424,7 @@ impl Topology<'_> {
                         position: (position, which),
                         ..rank
                     };
+                    // A rule is as specific as its most specific match that fits.
                     best = best.into_iter().chain([rank]).min();
                 }
                 Ok(None) => {}

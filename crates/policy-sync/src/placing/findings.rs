@@ -200,6 +200,7 @@ pub(super) fn differs(
     let left_out = hub.objects.iter().filter(|object| {
         object.api_version.group == GROUP && inventory.rejected().contains(&object.identity())
     });
+    // What the evaluation lacks may be the whole difference: then only that is reported.
     let refused = hub.refused.iter();
     let refused = refused.filter(|object| object.api_version.group == GROUP);
     // A typo in the set of a cluster, or in those of the Placement.
@@ -299,6 +300,7 @@ pub(super) fn misspelled_labels(hub: &Hub) -> Vec<Finding> {
         let labels = object.root().get("metadata").get("labels");
         let is_missing = |label: &&str| !labels.get(label).is_present();
         let missing: Vec<&str> = known.iter().copied().filter(is_missing).collect();
+        // A label that OCM knows is never the misspelled form of another one.
         let unknown = labels.entries().filter(|(key, _)| !known.contains(key));
         let findings = unknown.filter_map(|(key, value)| {
             let near = nearest(key, missing.iter().copied())?;
@@ -331,6 +333,7 @@ pub(super) fn stray_decisions(hub: &Hub) -> Vec<Finding> {
     let placements = hub.objects.of_kind(GROUP, "Placement").iter();
     let placements = placements.map(|placement| (placement.namespace_or_empty(), placement.name.as_str()));
     let placements: BTreeSet<(&str, &str)> = placements.collect();
+    // A Placement that has decisions already is not the one that these were meant for.
     let undecided = || placements.iter().filter(|key| !decided.contains(*key));
     let stray = decisions(hub).filter_map(|(decision, placement)| {
         let own = decision.namespace_or_empty();
@@ -374,6 +377,7 @@ pub(super) fn unknown_sets(hub: &Hub) -> Vec<Finding> {
     let sets: Vec<&str> = of_kind("ManagedClusterSet")
         .map(|set| set.name.as_str())
         .collect();
+    // Without any set in the input, all names of sets would be unknown.
     if sets.is_empty() {
         return Vec::new();
     }

@@ -52,6 +52,7 @@ pub fn place<'a>(
         let placement = gateway.placement.as_deref();
         placement.is_some_and(|name| inventory.has_placement(own, name))
     };
+    // A CEL selector may be dear, and an input with decisions for all of its Gateways needs no evaluation.
     let mut gateways = ours.gateways.rows().iter();
     if source != PlacementSource::Decisions && gateways.any(|ours| is_evaluated(&ours.gateway)) {
         placing.evaluation = Some(LazyCell::force(evaluation));
@@ -92,6 +93,7 @@ impl Placing<'_> {
         let namespace = gateway.object.namespace_or_empty();
         let given = self.given.get(&(namespace, name));
         if let Some(given) = given.filter(|_| self.source != PlacementSource::Evaluate) {
+            // MGC places such a Gateway nowhere, without an error (docs/systems/mgc.md#placing-a-gateway).
             if given.is_empty() {
                 let message = format!("the decisions for placement `{name}` contain no cluster");
                 let place = gateway.object.place(PLACEMENT_LABEL_POINTER);
@@ -104,6 +106,7 @@ impl Placing<'_> {
             return Some(Arc::clone(given));
         }
         let key = (namespace.to_owned(), name.to_owned());
+        // Hundreds of Gateways may name one Placement: they share its list.
         if let Some(known) = self.evaluated.get(&key) {
             return Some(Arc::clone(known));
         }
@@ -118,6 +121,7 @@ impl Placing<'_> {
         let (mut clusters, unable): (Vec<String>, Vec<String>) =
             all.partition(|cluster| check_cluster_name(cluster).is_ok());
         self.unable.extend(unable);
+        // The evaluation lists them group by group.
         clusters.sort_unstable();
         let clusters = share(&mut self.lists, clusters);
         self.evaluated.insert(key, Arc::clone(&clusters));
@@ -174,6 +178,7 @@ impl Placing<'_> {
         let placements = inventory.placements().filter(|_| !decisions_only);
         let known: BTreeSet<(&str, &str)> = placements.chain(self.given.keys().copied()).collect();
         let here = known.iter().filter(|(other, _)| *other == namespace);
+        // A Gateway can only use Placements of its own namespace (docs/systems/mgc.md#placing-a-gateway).
         let here = here.map(|(_, name)| *name);
         if let Some(near) = nearest(name, here.filter(|near| *near != name)) {
             let missing = Identity::new(GROUP, "Placement", Some(namespace), name);
@@ -251,6 +256,8 @@ type GivenDecisions<'a> = BTreeMap<(&'a str, &'a str), Arc<[String]>>;
 fn given_decisions(hub: &Hub) -> GivenDecisions<'_> {
     let mut given: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for (decision, placement) in decisions(hub) {
+        // A Placement has a PlacementDecision for each 100 clusters of a group
+        // (docs/systems/ocm-placement.md#placementdecisions).
         let names = cluster_names(decision).filter(|name| check_cluster_name(name).is_ok());
         let here = given.entry((decision.namespace_or_empty(), placement));
         here.or_default().extend(names);
@@ -289,6 +296,7 @@ pub(super) fn report_decisions(hub: &Hub, findings: &mut Findings) {
                         .note(error.to_string())
                         .help("it is also the name of the cluster's namespace on the hub"),
                 );
+            // An input without any ManagedCluster leaves them to the hub, which knows them.
             } else if !managed.is_empty() && managed.binary_search(&name).is_err() {
                 let missing = Identity::new(GROUP, "ManagedCluster", None, name);
                 let message = format!("there is no ManagedCluster `{name}` in the input");

@@ -52,6 +52,7 @@ pub fn waves<'a, 'c>(
         findings.push(not_found(hub, config, wanted, inventory));
         return Vec::new();
     };
+    // One wave is no order, and more than that nobody waits for.
     if !(2..=MOST_WAVES).contains(&groups.len()) {
         findings.push(wrong_number(hub, config, wanted, groups.len()));
         return Vec::new();
@@ -61,11 +62,14 @@ pub fn waves<'a, 'c>(
         // Decisions may list one twice: the first wave counts.
         clusters.retain(|cluster| ungrouped.remove(cluster));
     }
+    // They get a change after it has been seen on every group.
     groups.push((String::new(), ungrouped));
     let names: Vec<String> = groups.iter().map(|(name, _)| name.clone()).collect();
     let is_unique = |name: &str| names.iter().filter(|other| *other == name).count() == 1;
     let numbered = (1_u64..).zip(groups);
     let waves = numbered.map(|(number, (name, clusters))| {
+        // Pieces of one group share its name, and what is left over has none
+        // (docs/systems/ocm-placement.md#decision-groups).
         let name = Some(name).filter(|name| is_unique(name));
         let name = name.unwrap_or_else(|| number.to_string());
         Wave { name, clusters }

@@ -12,7 +12,7 @@ use super::model::{
 };
 use super::products::envoy_gateway::scopes::{Scopes, route_of};
 use super::products::envoy_gateway::{
-    Rejection, SharedPorts, merging_classes, no_default_host, unfit, wrong_setting, wrong_setting_at,
+    Rejection, SharedPorts, no_default_host, unfit, wrong_setting, wrong_setting_at,
 };
 use super::products::istio::{Waypoint, waypoint_of};
 use super::products::kgateway;
@@ -24,7 +24,7 @@ use crate::hub::{Grants, Table};
 use crate::object::Object;
 use crate::parallel;
 use crate::topology::{
-    BackendId, ClassId, Controllers, Level, ListenerId, NamespaceId, Node, Path, Sources, Start, Topology,
+    BackendId, Controllers, Level, ListenerId, NamespaceId, Node, Path, Sources, Start, Topology,
 };
 
 /// A policy kind of the input.
@@ -51,8 +51,8 @@ pub struct Attachments<'a> {
     pub(super) mesh: Option<NamespaceId>,
     /// The Services that a waypoint serves, if Istio's policies are in the input.
     pub(super) waypoints: BTreeMap<BackendId, Waypoint>,
-    /// The classes whose Gateways Envoy Gateway is known to run as one.
-    pub(super) merging_classes: BTreeSet<ClassId>,
+    /// The ports that listeners share (Envoy Gateway).
+    pub(super) shared_ports: SharedPorts,
     /// The policies with a setting that their controller refuses everywhere, and why: found once for all of their targets.
     pub(super) wrong_settings: BTreeMap<PolicyId, Rejection>,
     /// The policies by their identity, computed when needed.
@@ -110,7 +110,7 @@ impl<'a> Attachments<'a> {
         });
         let (mut topology, found) = linked;
         findings.extend(found);
-        attachments.merging_classes = merging_classes(&topology, sources);
+        attachments.shared_ports = SharedPorts::new(&topology, sources);
         let (mut policies, found): (Vec<_>, Vec<_>) = read_policies.into_iter().unzip();
         findings.extend(found.into_iter().flatten());
         let kinds = &attachments.kinds;
@@ -195,8 +195,11 @@ impl<'a> Attachments<'a> {
                 for entry in &mut placed.accepted {
                     let policy = policies.get(entry.policy).object;
                     if route.is_some_and(|route| unfit(policy, &route.kind).is_some()) {
+                        // This one is refused before it takes a place: what it would have replaced applies.
                         placed.unfit.insert(entry.policy);
                     } else if wrong_settings.contains_key(&entry.policy) {
+                        // Empty settings keep its place: the controller answers with an error there, and no other
+                        // policy applies (docs/systems/envoy-gateway.md#refused-settings).
                         entry.layers = Arc::from([]);
                         placed.refused.insert(entry.policy);
                     }
@@ -211,7 +214,6 @@ impl<'a> Attachments<'a> {
     /// `internal/gatewayapi/clienttrafficpolicy.go@8f1f46847ba5fbe7876e51b7e8199862843cd9b2`).
     fn void_at_listeners(&mut self) {
         let topology = &self.topology;
-        let mut ports = SharedPorts::new(topology, &self.merging_classes);
         for kind in self.kinds.rows_mut() {
             if kind.profile.status != StatusShape::EnvoyGateway {
                 continue;
@@ -228,11 +230,15 @@ impl<'a> Attachments<'a> {
                 let nothing = Entry::new(entry.policy, []);
                 for (gateway, listener) in topology.listeners_at(*node) {
                     let nodes = topology.nodes_at(gateway, listener);
+                    // A listener with a policy of its own does not get that of its Gateway, and so not its mistakes
+                    // (docs/systems/envoy-gateway.md#default-hosts).
                     let mut closer = nodes.take_while(|closer| closer != node);
                     if closer.any(|closer| held.contains(&closer)) {
                         continue;
                     }
-                    let shares_port = ports.shares_port(*node, listener);
+                    let shares_port = self
+                        .shared_ports
+                        .shares_port(topology, *node, (gateway, listener));
                     let wrong = || {
                         let setting = wrong_setting_at(policy, topology, listener);
                         setting.or_else(|| no_default_host(policy, topology, (gateway, listener)))
@@ -311,6 +317,7 @@ impl<'a> Attachments<'a> {
         let authored = self.authored(self.author_of(key, leaf));
         let layers = authored.layers.iter();
         let there = layers.filter_map(|layer| layer.content.get(key));
+        // A policy may have a setting in both wrappers: the one with the value that applies was meant.
         let there = there.min_by_key(|there| there.value != leaf.value);
         (authored, there.unwrap_or(leaf).source_pointer())
     }
@@ -379,6 +386,7 @@ impl<'a> Attachments<'a> {
         // They are in role order: a thousand policies on a thousand targets cannot each look at all others.
         let start = placed.rejected.partition_point(|other| rank_of(other) < rank);
         let mut peers = placed.rejected.get(start..)?.iter();
+        // Several may be of one rank if two objects have one name, which is an error of its own.
         let mut equals = peers.by_ref().take_while(|other| rank_of(other) == rank);
         equals.find(|other| **other == id)?;
         let (profile, own) = (self.profile(id), &self.policy(id).layers);

@@ -144,6 +144,7 @@ impl<'a> Everywhere<'a> {
         for fate in &self.fates {
             let total = fate.total();
             let outcome = total.outcome();
+            // Clusters where it is on no path come last: nothing is reported about them.
             let key = (outcome == Outcome::NoPath, outcome, total.keys());
             let (clusters, tally) = by_outcome.entry(key).or_default();
             *clusters = clusters.saturating_add(fate.clusters.len());
@@ -261,6 +262,7 @@ impl<'a> Fates<'a> {
                 let mut seen = HashSet::new();
                 for path in effective.from(kind, start) {
                     if attachments.leads_to_no_route(kind, &path.path)
+                        // Paths with the same policies share one result: of ten thousand, a few are looked at.
                         || !seen.insert(Arc::as_ptr(&path.effective))
                     {
                         continue;
@@ -324,6 +326,7 @@ impl<'a> Fates<'a> {
                 group.clusters = without(&group.clusters, &touched);
                 fate.clusters = without(&fate.clusters, &touched);
             }
+            // The hub as a cluster of its own has no clusters, and its fate stays.
             if !is_touched || !fate.clusters.is_empty() {
                 everywhere.add(fate);
             }

@@ -11,7 +11,7 @@ use super::attachment::Attachments;
 use super::merge::json_merge_patch::{above, starting_with, unflatten};
 use super::merge::strategic_merge::MergedLists;
 use super::model::{AuthoredId, Content, Layer, Leaf, PolicyId, Rule};
-use super::products::istio::permit_everybody;
+use super::products::istio;
 use super::profile::{MergeUnit, Open, Profile, SameTarget};
 use crate::topology::{Level, Path};
 
@@ -51,6 +51,8 @@ impl Effective {
         let step = |id: AuthoredId| self.steps.get(&id.policy);
         let levels = step(winner)?.cmp(step(loser)?);
         let is_local = |id: AuthoredId| attachments.policy(id.policy).local;
+        // Whatever their age is: nothing that a local policy sets is shipped beside it
+        // (docs/systems/policy-sync.md#local-policies-win).
         if levels.is_eq() && is_local(winner) && !is_local(loser) {
             return Some(Rule::SpokeLocal);
         }
@@ -213,9 +215,8 @@ impl Profile {
             settings.any(|(key, leaf)| is_there(name, key, &leaf.value, word))
         };
         let is_open = |open: &Open| open.with.iter().all(has) && !open.without.iter().any(has);
-        !content.is_empty()
-            && (self.open.iter().any(is_open)
-                || (self.authorizes && permit_everybody(content.values().map(|leaf| &*leaf.value))))
+        let policies = content.values().map(|leaf| &*leaf.value);
+        !content.is_empty() && (self.open.iter().any(is_open) || istio::lets_everybody_in(self, policies))
     }
 }
 

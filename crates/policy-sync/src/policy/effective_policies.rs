@@ -87,6 +87,7 @@ impl EffectivePolicies {
         let topology = &attachments.topology;
         let starts = topology.starts_of(node);
         let on_path = |path: &Path| match node {
+            // The starts were chosen by the node already.
             Node::Mesh(_) | Node::Class(_) | Node::Gateway(_) => true,
             Node::Namespace(namespace) => {
                 let nodes = topology.nodes(path).into_iter();
@@ -184,6 +185,7 @@ pub(crate) fn affecting(
         let class = gateway.map(|gateway| Node::Class(topology.gateways.get(gateway).class));
         let class = class.map(|class| (Level::GatewayClass, class));
         for (level, node) in class.into_iter().chain(topology.levels(&path.path)) {
+            // A policy affects its own target and what is below it (docs/systems/gep-713.md#affected-conditions).
             let above = path.effective.chain.iter().filter(|(above, _)| *above <= level);
             let authors = above.flat_map(|(_, id)| attachments.policy(*id).authors(*id));
             let authors = authors.map(|(author, _)| author);
@@ -210,6 +212,7 @@ pub(crate) fn affecting(
             let authors = accepted.flat_map(|entry| attachments.policy(entry.policy).authors(entry.policy));
             let accepted: Vec<AuthoredId> = authors.map(|(author, _)| author).collect();
             let mut nodes = vec![*node];
+            // Without a path, its listeners have no other way to be affected.
             if let Node::Gateway(_) = node {
                 let listeners = attachments.topology.listeners_at(*node).into_iter();
                 nodes.extend(listeners.map(|(gateway, listener)| Node::Listener(gateway, listener)));
@@ -243,6 +246,7 @@ impl Reach {
         let paths = effective.iter().filter(|(of_kind, _)| *of_kind == kind);
         for (_, path) in paths {
             let mut chain = path.effective.chain.iter();
+            // A policy that its controller refuses on a path affects nothing there.
             if chain.any(|(_, on_it)| *on_it == policy) && !path.effective.refused.contains(&policy) {
                 self.add_path(attachments, &path.path);
             }

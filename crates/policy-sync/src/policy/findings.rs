@@ -387,22 +387,20 @@ fn report_ignored_on_tcp(
             finding.help("target listeners of HTTP; what is for TCP is `authorization` with `clientCIDRs`"),
         );
     }
-    for (at, rule) in items(policy.value.pointer("/spec/authorization"), "rules") {
-        let operation = rule.get("operation").map(|_| "operation".to_owned());
-        let principal = rule.get("principal").and_then(Value::as_object);
-        let principals = principal.into_iter().flat_map(|principal| principal.keys());
-        let principals = principals.filter(|key| *key != "clientCIDRs");
-        let principals = principals.map(|key| format!("principal/{key}"));
-        for field in operation.into_iter().chain(principals) {
-            let listeners = first_names(&tcp, MOST_LISTED);
-            let message = format!("does not limit connections to the TCP listener {listeners}");
-            findings.push(
-                finding(&format!("/spec/authorization/rules/{at}/{field}"), message)
-                    .label("Envoy Gateway reads `clientCIDRs` alone there")
-                    .help("target the listeners of HTTP, and limit those of TCP by a policy with `clientCIDRs` only"),
-            );
+    let spec = policy.root().get("spec");
+    spec.each("authorization.rules.*.{operation,principal.*}", &mut |field| {
+        let pointer = field.pointer();
+        if pointer.ends_with("/principal/clientCIDRs") {
+            return;
         }
-    }
+        let listeners = first_names(&tcp, MOST_LISTED);
+        let message = format!("does not limit connections to the TCP listener {listeners}");
+        findings.push(
+            finding(&pointer, message)
+                .label("Envoy Gateway reads `clientCIDRs` alone there")
+                .help("target the listeners of HTTP, and limit those of TCP by a policy with `clientCIDRs` only"),
+        );
+    });
 }
 
 /// Reports settings of a socket that the first policy of a port decides for the others.

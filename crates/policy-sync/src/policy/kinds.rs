@@ -108,6 +108,7 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
         }
     }
     for kind in options.kinds {
+        // Neither Envoy Gateway's nor Istio's CRDs have the label (docs/systems/gep-713.md#policy-kinds).
         labelled.entry(kind.clone()).or_insert_with(|| "true".to_owned());
     }
     let mut present: BTreeSet<GroupKind> = sources.objects.group_kinds().into_iter().collect();

@@ -40,8 +40,11 @@ pub use model::{
 };
 pub(crate) use paths::all_paths_from;
 pub use paths::too_many_paths;
+#[cfg(test)]
+pub(crate) use products::ReferenceFields;
 pub(crate) use products::envoy_gateway::refusals::lower_first;
 pub(crate) use products::kuadrant::certificate_faults;
+pub(crate) use products::{ReferenceType, reference_fields};
 pub(crate) use profile::Dictates;
 pub use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 pub use profiles::{ProfileEntry, Profiles, configure};

@@ -454,6 +454,8 @@ impl Rule {
         match levels {
             Ordering::Greater => Self::MoreSpecificDefaults,
             Ordering::Less if loser.0 == Side::Overrides => Self::LessSpecificOverrides,
+            // Defaults of the less specific level win only by kgateway's annotation
+            // (docs/systems/other-policies.md#kgateway).
             Ordering::Less if winner.0 == Side::Defaults && may_prefer => Self::ParentPreferred,
             Ordering::Less if winner.0 == Side::Defaults => Self::Refused,
             Ordering::Less => Self::OverridesBeatDefaults,
@@ -504,6 +506,7 @@ impl NodePolicies {
     /// The accepted policies, unless the controller refuses the first before it takes any place.
     pub(super) fn counting(&self) -> &[Entry] {
         match self.accepted.first() {
+            // The others of the target stay Conflicted: they do not take its place.
             Some(first) if self.unfit.contains(&first.policy) => &[],
             _ => &self.accepted,
         }

@@ -68,15 +68,17 @@ pub(super) fn paths_from(
 /// Every path from a start in full detail, policies or none.
 pub(crate) fn all_paths_from(attachments: &Attachments<'_>, start: Start, work: &Work) -> Vec<Path> {
     let profile = Profile {
+        in_mesh: true,
         paths: Paths::EveryLevel,
-        ..Profile::inherited("", "").ends(&[
+        ends: vec![
             Level::Gateway,
             Level::Listener,
             Level::Route,
             Level::Rule,
             Level::Backend,
             Level::Port,
-        ])
+        ],
+        ..Profile::default()
     };
     Walk::from(attachments, (None, &profile), (start, false), work).all
 }
@@ -210,6 +212,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         let class = self.stop(Level::GatewayClass, Node::Class(gateway.class));
         let namespace = self.stop(Level::GatewayNamespace, Node::Namespace(gateway.namespace));
         let own = self.stop(Level::Gateway, Node::Gateway(id));
+        // At a waypoint, policies without a target do not apply (docs/systems/other-policies.md#istio).
         let is_waypoint = self.topology.classes.get(gateway.class).name == WAYPOINT_CLASS;
         let head: Vec<PathStep<'l>> = if self.profile.of_workloads && !self.ends(Level::Gateway) {
             // What holds at the workloads of a backend is not one of the Gateway's business.
@@ -237,6 +240,7 @@ impl<'l, 'a> Walk<'l, 'a> {
             })
             .collect();
         let named = |stops: &Vec<PathStep<'l>>| stops.iter().any(|(_, _, entries)| !entries.is_empty());
+        // A policy on a listener decides there for kinds that else end at the Gateway.
         let also_below_gateway = self.ends(Level::Gateway);
         for (listener, stops) in &listeners {
             let mut path = path;
@@ -335,6 +339,8 @@ impl<'l, 'a> Walk<'l, 'a> {
                     return;
                 }
                 let mut path = path;
+                // The policies of the delegating route and rule come before those of the child
+                // (docs/systems/other-policies.md#route-delegation).
                 (path.via, path.route) = (Some(way), Some(child));
                 self.route(path, topology.routes.get(child), child, &above);
             }
@@ -381,6 +387,8 @@ impl<'l, 'a> Walk<'l, 'a> {
         path.backend = Some(backend);
         let known = self.topology.backends.get(backend);
         let namespace = self.topology.namespace_of(backend);
+        // The hierarchy of GEP-713 has no namespace of the backend (docs/systems/gep-713.md#hierarchy); only kinds for
+        // workloads do.
         let namespace = namespace.filter(|_| self.profile.of_workloads);
         let namespace = namespace.map(|id| self.stop(Level::BackendNamespace, Node::Namespace(id)));
         // What holds for the mesh passes a waypoint by, and not what is behind it.
@@ -466,10 +474,13 @@ impl<'l, 'a> Walk<'l, 'a> {
             .route
             .map(|route| topology.routes.get(route).object.kind.as_str());
         let filled = route.and_then(|route| self.profile.filled(route));
+        // Otherwise, each listener of a Gateway would have a result of its own.
         let listener = path.listener.filter(|listener| {
             let mut placed = occupied.iter().filter_map(|(_, node, _)| self.placed(*node));
             placed.any(|placed| placed.refused_at.contains_key(listener))
         });
+        // A TCPRoute gets other settings than an HTTPRoute below the same policies
+        // (docs/systems/envoy-gateway.md#levels).
         let of_kind = route.filter(|_| filled.is_some());
         let on_the_way = occupied.iter().map(|(level, node, _)| (*level, *node));
         let key = (on_the_way.collect(), listener, of_kind);
@@ -532,6 +543,7 @@ fn combine(
             .map(|(level, entries)| (*level, entries.as_slice()));
         let levels = levels_to_merge(profile.dictates, written);
         if wrong_setting_merged(&profile.kind, &levels).is_some() {
+            // Only the policy that asked for the merge is refused, and with it nothing applies.
             refused.extend(chain.last().map(|(_, id)| *id));
             Arc::default()
         } else {
@@ -603,6 +615,7 @@ fn generations<'l>(
     let mut owned: Vec<(Option<Node>, Generation<'l>)> = Vec::new();
     for (level, node, entries) in stops {
         let owner = match node {
+            // The annotation of the Gateway is for its class, its Namespace, and its listeners as well.
             _ if is_of_gateway(*level) => None,
             Node::Rule(route, _) => Some(Node::Route(*route)),
             node => Some(*node),

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::targeting::Targeting;
+use crate::api::targeting::{AllowedTarget, TargetField};
 use crate::topology::Level;
 
 /// Where the settings of a policy are in its spec.
@@ -45,7 +46,7 @@ impl Strategy {
 
 /// A list that a strategic merge, or with a number as the key a merge by fields, combines element by element; all others
 /// are replaced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListKey {
     /// JSON pointer in the settings: `/httpUpgrade`.
@@ -57,29 +58,6 @@ pub struct ListKey {
     /// Elements that lack this field are the same, because a list can have only one such element.
     #[serde(default)]
     pub without: Option<String>,
-}
-
-impl ListKey {
-    /// A list of which all elements count.
-    pub(super) fn all(pointer: &str) -> Self {
-        Self {
-            pointer: pointer.to_owned(),
-            key: None,
-            without: None,
-        }
-    }
-
-    /// A list whose elements are the same if a field is (docs/systems/envoy-gateway.md#merge-types).
-    pub(super) fn keyed(pointer: &str, key: &str) -> Self {
-        Self {
-            key: Some(key.to_owned()),
-            ..Self::all(pointer)
-        }
-    }
-}
-
-pub(super) fn owned(texts: &[&str]) -> Vec<String> {
-    texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
 /// An annotation of Gateways by which their policies and those of their routes meet: `ShallowMergePreferChild` (the
@@ -280,6 +258,12 @@ pub struct Profile {
     /// What may be targeted. `Profiles::find` fills it in, from the definition where there is one.
     #[serde(skip)]
     pub targeting: Targeting,
+    /// The kinds that may be targeted according to the configuration.
+    #[serde(skip)]
+    pub(super) targets: Option<Vec<AllowedTarget>>,
+    /// The fields that name targets according to the configuration.
+    #[serde(skip)]
+    pub(super) target_fields: Option<Vec<TargetField>>,
     /// A policy without any target applies to its whole namespace (Istio).
     pub namespace_wide: bool,
     /// A policy holds for workloads (Istio): without a target for those that it selects, of its namespace or, from the
@@ -324,10 +308,6 @@ pub struct Profile {
     pub status: StatusShape,
     /// Settings that let everybody in, on purpose: any of these.
     pub open: Vec<Open>,
-    /// Whether each policy permits or denies requests by its rules (Istio's AuthorizationPolicy): then these say whether
-    /// everybody is let in.
-    #[serde(skip)]
-    pub authorizes: bool,
 }
 
 impl Profile {
@@ -336,38 +316,29 @@ impl Profile {
         GroupKind::new(&self.group, &self.kind)
     }
 
-    /// A labeled Direct kind without a profile: strategy None
-    /// (docs/systems/why-we-differ.md#kinds-without-a-profile).
-    pub fn direct(group: &str, kind: &str) -> Self {
-        Self {
-            class: Class::Direct,
-            wrappers: Wrappers::Bare,
-            strategy: Strategy::None,
-            strategy_fields: Vec::new(),
-            precedence: Precedence::EstablishedChallenger,
-            same_target: SameTarget::Reject,
-            ..Self::inherited(group, kind)
-        }
-    }
-
-    /// A labeled Inherited kind without a profile: field by field, in the order of GEP-713's earlier text, which
-    /// was written for all kinds (docs/systems/why-we-differ.md#kinds-without-a-profile).
-    pub fn inherited(group: &str, kind: &str) -> Self {
-        Self {
-            group: group.to_owned(),
-            kind: kind.to_owned(),
+    /// The profile of a labeled kind of which nothing else is known
+    /// (docs/systems/why-we-differ.md#kinds-without-a-profile). A Direct one has strategy None. An Inherited one merges
+    /// field by field, in the order of GEP-713's earlier text, which was written for all kinds.
+    pub fn from_class(kind: &GroupKind, class: Class) -> Self {
+        let inherited = Self {
+            group: kind.group.to_string(),
+            kind: kind.kind.to_string(),
             in_mesh: true,
             strategy_fields: vec!["strategy".to_owned(), "mergeType".to_owned()],
             ends: vec![Level::Gateway, Level::Route, Level::Rule, Level::Backend],
             ..Self::default()
-        }
-    }
-
-    /// The profile of a kind whose class alone is known.
-    pub fn from_class(kind: &GroupKind, class: Class) -> Self {
+        };
         match class {
-            Class::Direct => Self::direct(&kind.group, &kind.kind),
-            Class::Inherited => Self::inherited(&kind.group, &kind.kind),
+            Class::Direct => Self {
+                class,
+                wrappers: Wrappers::Bare,
+                strategy: Strategy::None,
+                strategy_fields: Vec::new(),
+                precedence: Precedence::EstablishedChallenger,
+                same_target: SameTarget::Reject,
+                ..inherited
+            },
+            Class::Inherited => inherited,
         }
     }
 
@@ -397,41 +368,6 @@ impl Profile {
     pub(super) fn filled(&self, route: &str) -> Option<&Filled> {
         let is_it = |filled: &&Filled| filled.routes.iter().any(|kind| kind == route);
         self.filled.iter().find(is_it)
-    }
-
-    // --- the small language in which `profiles` describes kinds ---
-
-    /// Says which versions this describes.
-    pub(super) fn versions(mut self, versions: &[&str]) -> Self {
-        self.versions = owned(versions);
-        self
-    }
-
-    /// Says where paths end.
-    pub(super) fn ends(mut self, ends: &[Level]) -> Self {
-        self.ends = ends.to_vec();
-        self
-    }
-
-    /// Sets the default strategy and the merge unit.
-    pub(super) fn merges(mut self, strategy: Strategy, unit: MergeUnit) -> Self {
-        self.strategy = strategy;
-        self.unit = unit;
-        self
-    }
-
-    /// Sets what happens on one target, and who wins on one level.
-    pub(super) const fn same_target(mut self, same_target: SameTarget, precedence: Precedence) -> Self {
-        self.same_target = same_target;
-        self.precedence = precedence;
-        self
-    }
-
-    /// Says where settings stand and which field chooses the strategy.
-    pub(super) fn wrapped(mut self, wrappers: Wrappers, strategy_field: Option<&str>) -> Self {
-        self.wrappers = wrappers;
-        self.strategy_fields = strategy_field.map(str::to_owned).into_iter().collect();
-        self
     }
 }
 
@@ -467,14 +403,4 @@ pub struct Open {
     pub with: Vec<String>,
     /// Settings that must be absent.
     pub without: Vec<String>,
-}
-
-impl Open {
-    /// A way, as profiles write it.
-    pub(super) fn new(with: &[&str], without: &[&str]) -> Self {
-        Self {
-            with: owned(with),
-            without: owned(without),
-        }
-    }
 }

@@ -10,7 +10,7 @@ use kube_json::Value;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::products::BUILT_IN;
+use super::products;
 use super::profile::{
     Class, Dictates, Filled, Inheritance, ListKey, MergeUnit, Open, Paths, Precedence, Profile, SameTarget,
     StatusShape, Strategy, Wrappers,
@@ -19,7 +19,7 @@ use super::targeting::{Targeting, TargetingSource, known_targets};
 use crate::api::crd::Crd;
 use crate::api::targeting::{AllowedTarget, TargetField};
 use crate::api::{catalog, schema, targeting as api, violation};
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, broken};
 use crate::topology::Level;
 
 /// Profiles by group and kind: the built-in ones, corrected and completed by the configuration.
@@ -53,9 +53,9 @@ impl Profiles {
             defined: BTreeMap::new(),
             found: Arc::default(),
         };
-        for (of_product, in_mesh) in BUILT_IN {
-            for profile in of_product() {
-                profiles.insert(Profile { in_mesh, ..profile });
+        for entry in products::profiles() {
+            if let Err(error) = profiles.configure(&entry) {
+                broken(format_args!("{error}"));
             }
         }
         profiles
@@ -66,6 +66,7 @@ impl Profiles {
         self.found = Arc::default();
         let of_kind = self.by_kind.entry(profile.group_kind()).or_default();
         let replaces = |other: &Profile| match (profile.versions.as_slice(), other.versions.as_slice()) {
+            // A profile for all versions replaces every other one of its kind.
             ([], _) => true,
             (_, []) => false,
             (_, versions) => versions.iter().all(|version| profile.describes(version)),
@@ -131,11 +132,14 @@ impl Profiles {
         let mut profile = match of_kind.iter().find(describes) {
             Some(profile) => (**profile).clone(),
             None => match of_kind.first() {
+                // Its fields may have other names in this version
+                // (docs/systems/why-we-differ.md#versions-without-a-profile).
                 Some(profile) => profile.undescribed(),
                 None => Self::fallback(kind, label?),
             },
         };
-        profile.targeting = profile.targeting.overriding(self.targeting(kind, versions));
+        let targeting = self.targeting(kind, versions);
+        profile.targeting = targeting.configured(profile.target_fields.clone(), profile.targets.clone());
         Some(Arc::new(profile))
     }
 
@@ -165,6 +169,8 @@ impl Profiles {
             {
                 Targeting::new(defined, None).with_known(ours)
             }
+            // The definition in the input decides, even if it is newer than this program
+            // (docs/systems/why-we-differ.md#targets).
             _ => Targeting::new(defined, known_targets(kind)),
         }
     }
@@ -183,10 +189,13 @@ impl Profiles {
     /// The profile of a labeled kind without one of its own: `class` is the label's value, compared without
     /// case; `true` and anything else counts as Inherited, the superset (GEP-713).
     fn fallback(kind: &GroupKind, class: &str) -> Profile {
-        if class.eq_ignore_ascii_case("direct") {
-            return Profile::direct(&kind.group, &kind.kind);
-        }
-        Profile::inherited(&kind.group, &kind.kind)
+        let is_direct = class.eq_ignore_ascii_case("direct");
+        let class = if is_direct {
+            Class::Direct
+        } else {
+            Class::Inherited
+        };
+        Profile::from_class(kind, class)
     }
 }
 
@@ -305,6 +314,7 @@ impl Profiles {
             return Err(ProfileError::NoEnd(kind));
         }
         for level in &profile.ends {
+            // Policies may be on these levels, but no traffic ends there.
             if let Level::GatewayClass | Level::GatewayNamespace | Level::RouteNamespace = level {
                 return Err(ProfileError::BadEnd(kind, level.name()));
             }
@@ -386,8 +396,7 @@ fn overlay(mut profile: Profile, entry: ProfileEntry) -> Profile {
     }
     set!(versions class namespace_wide of_workloads in_mesh wrappers strategy_fields dictates strategy unit list_keys);
     set!(filled priority_field weight_annotation inheritance exclusive_fields unset_modes precedence same_target);
-    set!(ends paths status open);
-    profile.targeting = profile.targeting.configured(entry.target_fields, entry.targets);
+    set!(ends paths status open targets target_fields);
     profile
 }
 
@@ -400,7 +409,7 @@ mod tests {
     #[test]
     fn every_kind_of_the_specification_has_one_profile() {
         let profiles = Profiles::built_in();
-        let total: usize = BUILT_IN.iter().map(|(profiles, _)| profiles().len()).sum();
+        let total = products::profiles().count();
         assert_eq!(total, profiles.iter().count(), "a kind is described twice");
         for (group, kinds) in [
             (
@@ -453,11 +462,15 @@ mod tests {
         assert_eq!(found(&profiles, &["v1beta1"]), v1.undescribed());
         profiles.insert(Profile {
             strategy: Strategy::None,
-            ..v1.clone().versions(&["v1beta1", "v1beta2"])
+            versions: vec!["v1beta1".to_owned(), "v1beta2".to_owned()],
+            ..v1.clone()
         });
         assert_eq!(found(&profiles, &["v1beta2"]).strategy, Strategy::None);
         assert_eq!(found(&profiles, &["v1"]), v1, "the one of v1 stays");
-        profiles.insert(v1.versions(&[]));
+        profiles.insert(Profile {
+            versions: Vec::new(),
+            ..v1
+        });
         assert_eq!(
             profiles.get(&kind).len(),
             1,

@@ -329,6 +329,8 @@ impl SettingsReading<'_> {
         }
         self.strategy(bare, Side::Defaults, "/spec");
         let [defaults, overrides] = &mut self.sides;
+        // GEP-713's examples have one strategy in the spec for both wrappers
+        // (docs/systems/gep-713.md#merge-strategies).
         overrides.strategy = defaults.strategy;
     }
 
@@ -345,6 +347,7 @@ impl SettingsReading<'_> {
             let Some(Value::String(text)) = settings.get(&field) else {
                 continue;
             };
+            // The field is not a setting: it must not merge.
             if let Some(strategy) = parse_strategy(text, self.profile) {
                 self.side(side).strategy = Some(strategy);
                 settings.remove(&field);
@@ -388,6 +391,7 @@ impl SettingsReading<'_> {
                             let id = Arc::from(format!("{}{key}", rule.id));
                             content.insert(id, leaf(value, at, rule.essential));
                         }
+                    // An empty list of predicates asks for nothing.
                     } else if !value.is_null() && !value.as_array().is_some_and(Vec::is_empty) {
                         let at = Arc::from(rule.pointer.as_str());
                         content.insert(Arc::from(rule.id.as_str()), leaf(value, at, rule.essential));
@@ -395,6 +399,7 @@ impl SettingsReading<'_> {
                 }
                 let rules: Vec<&str> = rules.iter().map(|rule| rule.pointer.as_str()).collect();
                 let mut strays = Vec::new();
+                // The controller reads nothing but its rules, and no schema may be there to report the others.
                 stray_fields(settings, String::new(), &rules, &mut strays);
                 for stray in strays {
                     self.ignored(format!("{base}{stray}"), "this is not a field of its rules");
@@ -461,37 +466,42 @@ const MERGE_TYPES: &[(&str, Strategy)] = &[
     ("JSONMerge", Strategy::Patch),
 ];
 
-/// The exact words that a kind has for its strategies, if its CRD takes no others.
-const fn words(status: StatusShape) -> Option<&'static [(&'static str, Strategy)]> {
-    match status {
-        StatusShape::Kuadrant => Some(KUADRANT),
-        StatusShape::EnvoyGateway => Some(MERGE_TYPES),
-        _ => None,
+/// GEP-713's names and those of products, for kinds of which no CRD says which words there are
+/// (docs/systems/gep-713.md#merge-strategies).
+const ANY_WORDS: &[(&str, Strategy)] = &[
+    ("atomic", Strategy::Atomic),
+    ("patch", Strategy::Patch),
+    ("merge", Strategy::Patch),
+    ("replace", Strategy::Atomic),
+    ("strategicmerge", Strategy::Patch),
+    ("jsonmerge", Strategy::Patch),
+];
+
+/// The words that a kind has for its strategies, the usual one first, and whether its CRD takes no others.
+const fn words(profile: &Profile) -> (&'static [(&'static str, Strategy)], bool) {
+    match profile.status {
+        StatusShape::Kuadrant => (KUADRANT, true),
+        StatusShape::EnvoyGateway => (MERGE_TYPES, true),
+        _ => (ANY_WORDS, false),
     }
 }
 
-/// The value of a strategy field. Where no CRD says which words there are, GEP-713's names and those of products count,
-/// without regard to case.
+/// The value of a strategy field. Case counts only where a CRD says which words there are.
 fn parse_strategy(text: &str, profile: &Profile) -> Option<Strategy> {
-    if let Some(words) = words(profile.status) {
-        let known = words.iter().find(|(word, _)| *word == text);
-        return known.map(|(_, strategy)| *strategy);
-    }
-    match text.to_ascii_lowercase().as_str() {
-        "atomic" | "replace" => Some(Strategy::Atomic),
-        "patch" | "merge" | "strategicmerge" | "jsonmerge" => Some(Strategy::Patch),
-        _ => None,
-    }
+    let (words, is_exact) = words(profile);
+    let is_it = |word: &str| word == text || (!is_exact && word.eq_ignore_ascii_case(text));
+    let found = words.iter().find(|(word, _)| is_it(word));
+    found.map(|(_, strategy)| *strategy)
 }
 
+/// The words, for a help line.
 fn vocabulary(profile: &Profile) -> String {
-    match words(profile.status) {
-        Some(words) => {
-            let words: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
-            words.join(" or ")
-        }
-        None => "`atomic`, `patch` or `merge`".to_owned(),
+    let (words, is_exact) = words(profile);
+    if !is_exact {
+        return "`atomic`, `patch` or `merge`".to_owned();
     }
+    let words: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+    words.join(" or ")
 }
 
 /// The place of a field.
@@ -616,6 +626,7 @@ pub fn rewritten(spec: &Value, profile: &Profile, layers: &[Layer]) -> Value {
             && let Some(field) = profile.strategy_fields.first()
             && let Some(wrapper) = wrapper_at(&mut written, layer.base)
         {
+            // A kind may have two such fields, of which the one that is read last would count.
             wrapper.retain(|key, _| !names_strategy(key));
             wrapper.insert(field.clone(), Value::from(strategy_word(profile, layer.strategy)));
         }
@@ -623,15 +634,17 @@ pub fn rewritten(spec: &Value, profile: &Profile, layers: &[Layer]) -> Value {
     Value::Object(written)
 }
 
-/// A strategy as a spec of the kind names it.
-pub const fn strategy_word(profile: &Profile, strategy: Strategy) -> &'static str {
-    match (strategy, profile.status) {
-        (Strategy::StrategicPatch, StatusShape::EnvoyGateway) => "StrategicMerge",
-        (Strategy::Patch, StatusShape::EnvoyGateway) => "JSONMerge",
-        (Strategy::None | Strategy::Atomic, _) => "atomic",
-        (Strategy::Patch | Strategy::StrategicPatch, StatusShape::Kuadrant) => "merge",
-        (Strategy::Patch | Strategy::StrategicPatch, _) => "patch",
-    }
+/// A strategy as a spec of the kind names it: Kuadrant has one word for both patches, and a merge type that replaces the
+/// policies above is not written.
+pub fn strategy_word(profile: &Profile, strategy: Strategy) -> &'static str {
+    let (words, _) = words(profile);
+    let same = words.iter().find(|(_, known)| *known == strategy);
+    let alike = || {
+        words
+            .iter()
+            .find(|(_, known)| known.merges() == strategy.merges())
+    };
+    same.or_else(alike).map_or("atomic", |(word, _)| word)
 }
 
 /// The mapping of a spec that is at `/spec`, or at `/spec/<wrapper>`.

@@ -39,6 +39,8 @@ pub fn ancestors(
         let accepted = accepted(attachments, id, Some(*gateway));
         let effect = accepted.is_true().then(|| effect(*gateway)).flatten();
         let conditions: Vec<Condition> = std::iter::once(accepted).chain(effect).collect();
+        // Envoy Gateway reports BackendTLSPolicies per parent of the routes; others per Gateway
+        // (docs/systems/envoy-gateway.md#status).
         let mut ancestors = status::parents_of_backends(attachments, id, *gateway);
         if ancestors.is_empty() {
             ancestors.push(reference(&attachments.topology, Node::Gateway(*gateway), None));
@@ -78,6 +80,8 @@ pub fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<Gat
             .map(|by| {
                 let message = match shape {
                     StatusShape::EnvoyGateway => conflicted(attachments, id, *node),
+                    // The words of NGINX Gateway Fabric, which name no other policy
+                    // (docs/systems/other-policies.md#nginx-gateway-fabric).
                     StatusShape::Accepted => format!("Conflicts with another {kind}"),
                     _ => {
                         let by = &attachments.policy(by).rank.key;
@@ -91,6 +95,7 @@ pub fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<Gat
                 let why = rejection.or_else(|| refused_merges(attachments, id, (*node, gateway)));
                 why.map(|why| refused("Invalid", why))
             }),
+        // That the input lacks a virtual kind is no error (docs/systems/gep-713.md#virtual-kinds).
         Target::Virtual | Target::Unresolved => None,
         Target::NotFound => {
             let message = format!("{kind} target {} was not found", declared.name);

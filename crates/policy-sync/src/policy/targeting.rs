@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use apimachinery::GroupKind;
+use serde::Deserialize;
 
+use super::products;
 use crate::api::gateway::GROUP;
 use crate::api::route::is_route;
 use crate::api::targeting;
@@ -66,6 +68,7 @@ impl Targeting {
             };
             (said, TargetingSource::Nobody)
         });
+        // What a CRD restricts, its API server enforces: documentation adds nothing to that.
         if let Some(known) = known.filter(|_| !definition.named.is_restricted) {
             definition.named = known.taken(definition.has_sections);
             definition.selected = definition.named.clone();
@@ -88,28 +91,15 @@ impl Targeting {
         self
     }
 
-    /// This, as the configuration has it, over what is known otherwise.
-    pub(super) fn overriding(&self, mut known: Self) -> Self {
-        let (own, both) = (&self.definition, &mut known.definition);
-        if !own.fields.is_empty() {
-            both.fields.clone_from(&own.fields);
-        }
-        if self.origin == TargetingSource::Configuration {
-            both.named.clone_from(&own.named);
-            both.selected.clone_from(&own.selected);
-            known.origin = self.origin;
-        }
-        known
-    }
-
-    /// The targets from the configuration.
+    /// The same, with what the configuration of the run says instead.
     pub(super) fn configured(
         &self,
         fields: Option<Vec<TargetField>>,
         kinds: Option<Vec<AllowedTarget>>,
     ) -> Self {
         let mut configured = self.clone();
-        if let Some(fields) = fields {
+        // Every kind has some field for its targets.
+        if let Some(fields) = fields.filter(|fields| !fields.is_empty()) {
             configured.definition.fields = fields;
         }
         if let Some(kinds) = kinds {
@@ -159,6 +149,7 @@ impl Targeting {
             is_route(group, &target.kind)
         });
         let mut routes = routes.peekable();
+        // A kind that lists no route is for Gateways or backends, and so about the traffic of all routes.
         routes.peek().is_none() || routes.any(|target| target.kind == kind)
     }
 
@@ -198,130 +189,43 @@ impl Targeting {
     }
 }
 
-/// The documented targets of some kinds.
-#[derive(Debug, PartialEq, Eq)]
+/// The documented targets of some kinds, as the file of a product has them.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct KnownTargets {
     group: &'static str,
-    kinds: &'static [&'static str],
-    targets: &'static [Target],
+    kinds: Vec<&'static str>,
+    /// `sections` counts where the definition has them.
+    targets: Vec<AllowedTarget>,
     evidence: Evidence,
     /// Where that was read: upstream, as the pages of docs/systems cite it, or a page.
     source: &'static str,
 }
 
-/// Group, kind, and whether sections of it may be named, where the definition has them.
-type Target = (&'static str, &'static str, bool);
-
 /// The source.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 enum Evidence {
     /// The controller refuses all others with this message, with `GROUP` and `KIND` in place of those of the target.
     Controller(&'static str),
     /// Documentation, or the comment of a type. Others are up to the implementation.
     Documentation,
     /// A definition that no release has; it has these fields.
-    Unreleased(&'static [TargetField]),
+    Unreleased(Vec<TargetField>),
 }
-
-const GATEWAY: Target = (GROUP, "Gateway", false);
-const SERVICE: Target = ("", "Service", true);
-const GKE_IMPORT: Target = ("net.gke.io", "ServiceImport", false);
-const POOL: Target = ("inference.networking.k8s.io", "InferencePool", false);
-const POOL_OF_ALPHA: Target = ("inference.networking.x-k8s.io", "InferencePool", false);
-const GKE: &str = "networking.gke.io";
-
-const GKE_PAGE: &str = "https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources";
-
-#[rustfmt::skip] // one fact a line
-const KNOWN_TARGETS: &[KnownTargets] = &[
-    KnownTargets {
-        group: GROUP, kinds: &["BackendTLSPolicy"],
-        targets: &[SERVICE],
-        evidence: Evidence::Documentation, source: "kubernetes-sigs/gateway-api apis/v1/backendtlspolicy_types.go@v1.6.1",
-    },
-    KnownTargets {
-        group: "gateway.networking.x-k8s.io", kinds: &["XBackendTrafficPolicy"],
-        targets: &[SERVICE, ("multicluster.x-k8s.io", "ServiceImport", false), ("gateway.networking.x-k8s.io", "XBackend", false)],
-        evidence: Evidence::Documentation, source: "kubernetes-sigs/gateway-api apisx/v1alpha1/xbackendtrafficpolicy_types.go@v1.6.1",
-    },
-    KnownTargets {
-        group: "gateway.envoyproxy.io", kinds: &["EnvoyPatchPolicy"],
-        targets: &[GATEWAY, (GROUP, "GatewayClass", false)],
-        evidence: Evidence::Controller(
-            "TargetRef.Group:GROUP TargetRef.Kind:KIND, only TargetRef.Group:gateway.networking.k8s.io and TargetRef.Kind:Gateway is supported",
-        ),
-        source: "envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0",
-    },
-    KnownTargets {
-        group: "security.istio.io", kinds: &["AuthorizationPolicy", "RequestAuthentication"],
-        targets: ISTIO, evidence: ISTIOD, source: ISTIO_SOURCE,
-    },
-    KnownTargets { group: "telemetry.istio.io", kinds: &["Telemetry"], targets: ISTIO, evidence: ISTIOD, source: ISTIO_SOURCE },
-    KnownTargets {
-        group: "extensions.istio.io", kinds: &["TrafficExtension", "WasmPlugin"],
-        targets: ISTIO, evidence: ISTIOD, source: ISTIO_SOURCE,
-    },
-    KnownTargets { group: "networking.istio.io", kinds: &["EnvoyFilter"], targets: ISTIO, evidence: ISTIOD, source: ISTIO_SOURCE },
-    KnownTargets {
-        group: GKE, kinds: &["GCPGatewayPolicy"],
-        targets: &[GATEWAY], evidence: Evidence::Documentation, source: GKE_PAGE,
-    },
-    KnownTargets {
-        group: GKE, kinds: &["GCPTrafficExtension", "GCPRoutingExtension"],
-        targets: &[GATEWAY], evidence: Evidence::Documentation,
-        source: "GoogleCloudPlatform/gke-gateway-api apis/networking/v1/gcptrafficextension_types.go@fc40d606a5332f11a8883f85caff66b63c4e88ef",
-    },
-    KnownTargets {
-        group: GKE, kinds: &["GCPBackendPolicy"],
-        targets: &[SERVICE, GKE_IMPORT, ("net.gke.io", "ServiceExport", false), POOL, POOL_OF_ALPHA],
-        evidence: Evidence::Documentation,
-        source: "GoogleCloudPlatform/gke-gateway-api apis/networking/v1/gcpbackendpolicy_types.go@fc40d606a5332f11a8883f85caff66b63c4e88ef",
-    },
-    KnownTargets {
-        group: GKE, kinds: &["HealthCheckPolicy"],
-        targets: &[SERVICE, GKE_IMPORT, POOL, POOL_OF_ALPHA], evidence: Evidence::Documentation, source: GKE_PAGE,
-    },
-    KnownTargets {
-        group: GKE, kinds: &["GCPSessionAffinityPolicy"],
-        targets: &[SERVICE, GKE_IMPORT], evidence: Evidence::Documentation, source: GKE_PAGE,
-    },
-    KnownTargets {
-        group: "gateway.nginx.org", kinds: &["ExternalLoadBalancer"],
-        targets: &[GATEWAY], evidence: Evidence::Unreleased(&[TargetField::TargetRefs]),
-        source: "nginx/nginx-gateway-fabric config/crd/bases/gateway.nginx.org_externalloadbalancers.yaml@e55bfe33969f313b210d3497b3ae56b923175d69",
-    },
-    KnownTargets {
-        group: "gateway.nginx.org", kinds: &["PayloadProcessor"],
-        targets: &[GATEWAY, (GROUP, "HTTPRoute", false)], evidence: Evidence::Unreleased(&[TargetField::TargetRef]),
-        source: "nginx/nginx-gateway-fabric config/crd/bases/gateway.nginx.org_payloadprocessors.yaml@e55bfe33969f313b210d3497b3ae56b923175d69",
-    },
-];
-
-const ISTIO: &[Target] = &[
-    GATEWAY,
-    (GROUP, "GatewayClass", false),
-    SERVICE,
-    ("networking.istio.io", "ServiceEntry", false),
-];
-/// Its admission webhook.
-const ISTIOD: Evidence = Evidence::Controller(
-    "targetRef must be to one of Service, ServiceEntry, Gateway, GatewayClass but was GROUP/KIND",
-);
-const ISTIO_SOURCE: &str = "istio/istio pkg/config/validation/validation.go@1.30.3";
 
 /// The documented targets of a kind.
 pub(super) fn known_targets(kind: &GroupKind) -> Option<&'static KnownTargets> {
-    let mut all = KNOWN_TARGETS.iter();
-    all.find(|known| known.group == kind.group && known.kinds.contains(&kind.kind.as_str()))
+    let is_it =
+        |known: &&KnownTargets| known.group == kind.group && known.kinds.contains(&kind.kind.as_str());
+    products::known_targets().find(is_it)
 }
 
 impl KnownTargets {
     /// The targets; sections only where the definition has any.
     pub(super) fn taken(&self, has_sections: bool) -> AcceptedKinds {
-        let kinds = self.targets.iter().map(|(group, kind, sections)| AllowedTarget {
-            group: (*group).to_owned(),
-            kind: (*kind).to_owned(),
-            sections: *sections && has_sections,
+        let kinds = self.targets.iter().cloned().map(|target| AllowedTarget {
+            sections: target.sections && has_sections,
+            ..target
         });
         AcceptedKinds {
             kinds: kinds.collect(),
@@ -332,7 +236,7 @@ impl KnownTargets {
     /// What is reported where a target is not one of these, and where that is.
     pub(super) fn note(&self, group: &str, kind: &str) -> String {
         let source = self.source;
-        match self.evidence {
+        match &self.evidence {
             Evidence::Controller(words) => {
                 let words = words.replace("GROUP", group).replace("KIND", kind);
                 format!("its controller would report: {words} ({source})")
@@ -341,7 +245,7 @@ impl KnownTargets {
                 "as of {source}, which is not released; add your own CRD to the input to check against it"
             ),
             Evidence::Documentation => {
-                let kinds: Vec<&str> = self.targets.iter().map(|(_, kind, _)| *kind).collect();
+                let kinds: Vec<&str> = self.targets.iter().map(|target| target.kind.as_str()).collect();
                 let kinds = kinds.join(", ");
                 format!("documented targets are: {kinds}; others depend on the controller ({source})")
             }

@@ -88,6 +88,7 @@ impl<'a> Resolver<'_, 'a> {
                 resolved.push(target);
                 continue;
             };
+            // Before it selects: what it would select says nothing about a kind that may not be targeted.
             if profile.targeting.judge_selector(&target.group, &target.kind) == Verdict::Refused {
                 target.target = self.refused(policy, profile, &target);
                 resolved.push(target);
@@ -182,6 +183,7 @@ impl<'a> Resolver<'_, 'a> {
         let own = policy.object.namespace_or_empty();
         let (group, kind) = (target.group.as_str(), target.kind.as_str());
         let namespaces = match &selects.namespaces {
+            // The usual case: no other namespace is looked at.
             AdmittedNamespaces::Same => vec![own],
             _ => self.selecting.namespaces(self.sources, group, kind),
         };
@@ -195,6 +197,7 @@ impl<'a> Resolver<'_, 'a> {
             let there = self.selecting.select(self.sources, place, &selects.selector);
             for name in there.iter().copied() {
                 let referrer = referrer(policy.object);
+                // What lives on a cluster has the grants of the cluster, of which the hub may know nothing.
                 if policy.local || self.grants.permit(referrer, namespace, (group, kind, name)) {
                     selected.push(((namespace != own).then_some(namespace), name));
                 } else {
@@ -403,6 +406,7 @@ impl<'a> Resolver<'_, 'a> {
     fn backend(&mut self, declared: &Declared, namespace: &str, section: Option<&str>) -> Option<Target> {
         let identity = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
         if self.sources.get(&identity).is_none() && self.topology.find_backend(&identity).is_none() {
+            // Of these groups, every kind is one that a cluster has: it is missing, and not virtual.
             let known = declared.group.is_empty() || declared.group == GROUP;
             let is_misspelled =
                 self.is_of_core_group(declared, namespace) || self.near.find(&identity).is_some();

@@ -117,6 +117,7 @@ impl<'c> Admission<'c> {
         let sets = &topology.listener_sets;
         let home = match parent.set {
             Some(set) => sets.get(set).object.namespace_or_empty().to_owned(),
+            // The Gateway is in another namespace there than on the hub (docs/systems/mgc.md#downstream-gateway).
             None => format!("{NAMESPACE_PREFIX}{}", gateway.object.namespace_or_empty()),
         };
         let mut verdicts: Vec<(ListenerId, Rc<[String]>)> = Vec::with_capacity(taking.len());
@@ -137,6 +138,7 @@ impl<'c> Admission<'c> {
         let mut reported = false;
         for (listener, refusing) in &verdicts {
             let on_the_hub = gateway.attached.binary_search(&(*listener, id)).is_ok();
+            // A listener that refuses the route on the hub, too, loses no traffic there.
             if on_the_hub && !refusing.is_empty() {
                 reported = true;
                 let key = (parent.gateway, *listener, Refusal::Namespace);
@@ -191,6 +193,7 @@ impl<'c> Admission<'c> {
         // The labels that the selector requires are shipped with the Namespace, so that the answer is the same there.
         for requirement in &selector.requirements {
             let key = requirement.key.as_str();
+            // Every Namespace has that one already (docs/systems/gateway-api.md#allowed-routes).
             if key != NAMESPACE_NAME_LABEL
                 && let Some(value) = topology.namespace_label(namespace, key)
             {
@@ -204,6 +207,7 @@ impl<'c> Admission<'c> {
         let admits = |cluster: &String| {
             let local = self.syncing.hub.spokes.get(cluster);
             match local.and_then(|local| local.find("", "Namespace", None, namespace)) {
+                // What is shipped is applied over the Namespace of the cluster, whose other labels stay.
                 Some(there) => selector.matches(|key| on_hub(key).or_else(|| there.label(key))),
                 None => everywhere,
             }

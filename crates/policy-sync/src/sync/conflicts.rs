@@ -33,6 +33,7 @@ pub fn report_same_target(
     findings: &mut Findings,
 ) {
     for (kind, known) in attachments.kinds.iter() {
+        // All of them apply, which is what their authors expect.
         if known.profile.same_target == SameTarget::AddUp {
             continue;
         }
@@ -80,6 +81,7 @@ fn two_of_the_hub(
     let (one, other) = (one?, other?);
     let mut finding = undecided(&known.profile, &target, &one, &other);
     if !shipped {
+        // On the hub, each policy has its creation time, and its controller decides by that.
         finding.code = Code::POLICY_SAME_TARGET;
         finding.severity = Severity::Warning;
     }
@@ -176,6 +178,7 @@ fn local_pair(
         let created = local.object.value.pointer("/metadata/creationTimestamp");
         created.is_some_and(Value::is_string) || local.object.annotation(ORIGIN_CREATION).is_some()
     };
+    // Their order is that of the cluster, and their owner sees the result there.
     if has_time(one) && has_time(other) {
         return None;
     }

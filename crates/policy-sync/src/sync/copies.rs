@@ -55,6 +55,8 @@ const DROPPED_NAMES: &[&str] = &[
 /// A copy of a whole object without status and hub state, under another name and namespace.
 pub fn shipped(content: &Value, name: &str, namespace: &str) -> Value {
     let mut copy = content.as_object().cloned().unwrap_or_default();
+    // The status is that of the hub, and each cluster writes its own
+    // (docs/systems/kubernetes.md#fields-of-a-live-object).
     copy.remove("status");
     if let Some(written) = content.get("metadata") {
         set(&mut copy, "metadata", metadata(written, name, namespace));
@@ -66,6 +68,7 @@ pub fn shipped(content: &Value, name: &str, namespace: &str) -> Value {
 fn metadata(written: &Value, name: &str, namespace: &str) -> Value {
     let mut metadata = written.as_object().cloned().unwrap_or_default();
     let is_live = |name: &str| LIVE_METADATA.contains(&name);
+    // Most objects of Git have none of these: then the mapping stays shared.
     if metadata.keys().any(|name| is_live(name)) {
         metadata.retain(|name, _| !is_live(name));
     }
@@ -147,8 +150,10 @@ impl<'a> PlacedGateway<'a> {
         let object = self.gateway.object;
         let namespace = self.namespace()?;
         let mut value = shipped(&object.value, &object.name, &namespace);
+        // As the Multicluster Gateway Controller labels it (docs/systems/mgc.md#downstream-gateway).
         set_metadata(&mut value, "labels", MANAGED_LABEL, "true");
         if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
+            // No controller on a cluster serves the class of the hub.
             spec.insert("gatewayClassName", Value::from(&self.params.downstream_class));
         }
         Some(object.with_value(value).with_name(namespace, object.name.clone()))

@@ -46,6 +46,7 @@ pub fn report_broken_rules(
         if broken.is_empty() && conflicting.is_empty() {
             return;
         }
+        // Only now: hardly any object breaks a rule, and its schema has been checked before.
         let refused = hub::check_schema(hub, object, &work);
         // An object with a field that does not exist lacks the field that was meant.
         let is_misspelled = refused
@@ -236,6 +237,7 @@ fn either(names: &[&str]) -> String {
 /// The group that a misspelled one means: the nearest one, or else that which begins alike (`kuadrant.com`).
 fn nearest_group<'g>(group: &str, known: &[&'g str]) -> Option<&'g str> {
     let first = |group: &str| group.split('.').next().map(str::to_owned);
+    // The name of a project is remembered better than the rest of its domain.
     let alike = || known.iter().copied().find(|known| first(known) == first(group));
     nearest(group, known.iter().copied()).or_else(alike)
 }

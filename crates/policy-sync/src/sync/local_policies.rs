@@ -49,7 +49,11 @@ fn without_rules_of(profile: &Profile, synced: &Arc<[Layer]>, locals: &[Entry]) 
             continue;
         }
         let mut content = Content::clone(&layer.content);
+        // The local one has precedence setting by setting, whatever its value is
+        // (docs/systems/policy-sync.md#local-policies-win).
         content.retain(|key, _| !defined.iter().any(|local| defines(local, key)));
+        // A policy without settings of its kind is refused, or counts as empty
+        // (docs/systems/kuadrant.md#empty-policies).
         if content.values().any(|leaf| leaf.essential) {
             left.push(Layer {
                 content: Arc::new(content),
@@ -93,6 +97,7 @@ impl<'a> LocalPolicies<'a> {
             (cluster.as_str(), objects, policies)
         });
         let read: Vec<_> = read.collect();
+        // Most clusters have no policy of their own: then no second hierarchy is made.
         if read.iter().all(|(_, _, policies)| policies.rows().is_empty()) {
             return BTreeMap::new();
         }
@@ -186,6 +191,7 @@ fn policies<'a>(
             let id = policies.next();
             let (policy, found) = read_policy(object, (id, kind, true), profile, options);
             findings.extend(found);
+            // Its controller would not accept it there either, so nothing gives way to it.
             if policy.invalid.is_none() {
                 policies.push(policy);
             }
@@ -224,6 +230,7 @@ fn on_hub(there: &Topology<'_>, hub: &Topology<'_>, node: Node) -> Option<Node> 
     let identity = there.identity(node);
     let namespace = || {
         let downstream = identity.name.strip_prefix(NAMESPACE_PREFIX);
+        // `kuadrant-shop` there is `shop` of the hub, if the hub has that.
         let namespace = downstream.and_then(|name| hub.find_namespace(name));
         namespace.or_else(|| hub.find_namespace(&identity.name))
     };
@@ -247,6 +254,7 @@ pub(super) fn beside_local(
     let layers = without_idle_layers(profile, synced.entry(attachments)?);
     let left = match profile.same_target {
         SameTarget::AddUp => return Some(synced.spec.clone()),
+        // Its controller would refuse one of the two by its age, and must never refuse the local one.
         SameTarget::Reject => return None,
         SameTarget::PerField => {
             let gives_way = locals.iter().any(|local| {

@@ -360,6 +360,7 @@ pub fn report_unused(syncing: Syncing<'_>, findings: &mut Findings) {
         let syncs = |gateway: &OurGatewayId| syncing.routes.kinds.syncs(*gateway, policy.kind);
         let reached: BTreeSet<OurGatewayId> = ours.filter(syncs).collect();
         let goes_anywhere = |gateway: &OurGatewayId| !syncing.clusters.get(*gateway).is_empty();
+        // One Gateway that goes anywhere is enough.
         if reached.is_empty() || reached.iter().any(goes_anywhere) {
             continue;
         }

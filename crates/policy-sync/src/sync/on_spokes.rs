@@ -127,6 +127,7 @@ impl<'s> OnSpokes<'s> {
         let certificates = certificates(holder, Some(own)).into_iter();
         for (secret, _) in certificates.filter(|(one, _)| one.group_kind == GroupKind::new("", "Secret")) {
             let from = secret.namespace.as_deref().unwrap_or_default();
+            // A Secret of another namespace ships only if its owner has agreed: the copy would publish it.
             if grants.permit(referrer(holder), from, ("", "Secret", &secret.name))
                 && self.hub.objects.get(&secret).is_some()
             {
@@ -145,6 +146,7 @@ impl<'s> OnSpokes<'s> {
     /// Those of some sorted clusters that do not have an object.
     pub(super) fn without<'c>(&self, identity: &Identity, clusters: &'c [String]) -> Without<'c> {
         let shipped = self.shipped.get(identity).map(Vec::as_slice).unwrap_or_default();
+        // The list is shared: a hundred thousand references to what is nowhere must not each copy the names.
         if shipped.is_empty() && self.hub.spokes.is_empty() {
             return Without::All(clusters);
         }
@@ -192,6 +194,7 @@ pub(super) fn is_among<'c>(lists: impl IntoIterator<Item = &'c Clusters>, cluste
 fn secrets_of(object: &Object, gateways: &ByName<'_, '_>) -> Vec<(Identity, Labels)> {
     let mut secrets: Vec<(Identity, Labels)> = made_by(object).into_iter().collect();
     let certificates = certificates_of(object, gateways).into_iter();
+    // The labels that cert-manager gives them are unknown.
     secrets.extend(certificates.map(|secret| (secret, Labels::new())));
     if object.is("", "Secret") {
         let labels = texts(&object.root().get("metadata").get("labels"));

@@ -1,4 +1,5 @@
-//! Fields that refer to other objects that must be on the same cluster.
+//! The objects that an object refers to, and that must be on the same cluster. The files of the products list the fields
+//! (`references` in `policy/products/*.json`).
 //!
 //! Targets and parents are not such fields: an object goes where they go. Facts: the CRDs and controllers of the
 //! products (docs/systems/references.md).
@@ -7,9 +8,9 @@ use std::collections::BTreeMap;
 
 use kube_json::Value;
 
-use crate::api::gateway::GROUP;
 use crate::api::route::is_reference_to_routes;
 use crate::object::Object;
+use crate::policy::{ReferenceType, reference_fields};
 use apimachinery::{Field, Identity, core_group};
 
 /// Something that has to be on a cluster.
@@ -33,167 +34,14 @@ impl Needed {
     }
 }
 
-/// The type of a field's value.
-#[derive(Clone, Copy)]
-enum FieldType {
-    /// A reference in the namespace that it names, or else in the object's own. Group and kind are these where it names
-    /// none.
-    Reference(&'static str, &'static str),
-    /// A reference to a Service, or to another backend. Other routes, to which requests are handed on, are none.
-    Backend,
-    /// The name of a Secret in the object's own namespace.
-    SecretName,
-    /// A reference to a Secret in the namespace of Authorino, wherever that is
-    /// (docs/systems/references.md#secrets-of-authorino).
-    AuthorinoSecret,
-    /// A label selector of Secrets in any namespace, or in that of Authorino.
-    Secrets,
-    /// A reference to an Issuer of the object's own namespace, or to a ClusterIssuer.
-    Issuer,
-    /// A reference to a SecretStore of the object's own namespace, or to a ClusterSecretStore.
-    SecretStore,
-}
-use FieldType::{AuthorinoSecret, Backend, Issuer, Reference, SecretName, SecretStore, Secrets};
-
-const SECRET: FieldType = Reference("", "Secret");
-const CONFIG_MAP: FieldType = Reference("", "ConfigMap");
-const SERVICE: FieldType = Reference("", "Service");
-/// The reference names group and kind.
-const ANY: FieldType = Reference("", "");
-
-/// Group, kinds, and their fields ([`Field::each`]).
-type Fields = (
-    &'static str,
-    &'static [&'static str],
-    &'static [(&'static str, FieldType)],
-);
-
-#[rustfmt::skip] // one field a line
-const FIELDS: &[Fields] = &[
-    (GROUP, &["Gateway"], &[
-        ("infrastructure.parametersRef", ANY),
-        ("tls.frontend.{default,perPort.*.tls}.validation.caCertificateRefs.*", CONFIG_MAP),
-        ("{tls.backend,backendTLS}.clientCertificateRef", SECRET),
-        ("listeners.*.tls.frontendValidation.caCertificateRefs.*", CONFIG_MAP),
-    ]),
-    (GROUP, &["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute"], &[("rules.*.backendRefs.*", Backend)]),
-    (GROUP, &["HTTPRoute", "GRPCRoute"], &[
-        ("rules.*.{filters,backendRefs.*.filters}.*.requestMirror.backendRef", SERVICE),
-        ("rules.*.{filters,backendRefs.*.filters}.*.extensionRef", ANY),
-    ]),
-    (GROUP, &["HTTPRoute"], &[("rules.*.{filters,backendRefs.*.filters}.*.externalAuth.backendRef", SERVICE)]),
-    (GROUP, &["BackendTLSPolicy"], &[("validation.caCertificateRefs.*", CONFIG_MAP)]),
-    ("gateway.networking.x-k8s.io", &["XBackend"], &[
-        ("tls.clientCertificateRef", SECRET),
-        ("tls.validation.caCertificateRefs.*", CONFIG_MAP),
-    ]),
-    ("kuadrant.io", &["AuthPolicy"], &[
-        ("{rules,defaults.rules,overrides.rules}.authentication.*.{apiKey,x509}.selector", Secrets),
-        ("{rules,defaults.rules,overrides.rules}.authentication.*.oauth2Introspection.credentialsRef", AuthorinoSecret),
-        ("{rules,defaults.rules,overrides.rules}.metadata.*.uma.credentialsRef", AuthorinoSecret),
-        ("{rules,defaults.rules,overrides.rules}.{metadata,callbacks}.*.http.{sharedSecretRef,oauth2.clientSecretRef}", AuthorinoSecret),
-        ("{rules,defaults.rules,overrides.rules}.authorization.*.opa.externalPolicy.{sharedSecretRef,oauth2.clientSecretRef}", AuthorinoSecret),
-        ("{rules,defaults.rules,overrides.rules}.authorization.*.spicedb.sharedSecretRef", AuthorinoSecret),
-        ("{rules,defaults.rules,overrides.rules}.response.success.*.*.wristband.signingKeyRefs.*", AuthorinoSecret),
-    ]),
-    ("kuadrant.io", &["DNSPolicy"], &[
-        ("providerRefs.*", SECRET),
-        ("healthCheck.additionalHeadersRef", SECRET),
-    ]),
-    ("kuadrant.io", &["DNSRecord"], &[("providerRef", SECRET)]),
-    ("kuadrant.io", &["DNSHealthCheckProbe"], &[("additionalHeadersRef", SECRET)]),
-    ("kuadrant.io", &["TLSPolicy"], &[("issuerRef", Issuer)]),
-    ("gateway.envoyproxy.io", &["SecurityPolicy"], &[
-        ("apiKeyAuth.credentialRefs.*", SECRET),
-        ("basicAuth.users", SECRET),
-        ("oidc.{clientSecret,clientIDRef}", SECRET),
-        ("oidc.provider.{backendRef,backendRefs.*}", SERVICE),
-        ("jwt.providers.*.localJWKS.valueRef", CONFIG_MAP),
-        ("jwt.providers.*.remoteJWKS.{backendRef,backendRefs.*}", SERVICE),
-        ("extAuth.{http,grpc}.{backendRef,backendRefs.*}", SERVICE),
-        ("extAuth.contextExtensions.*.valueRef", CONFIG_MAP),
-    ]),
-    ("gateway.envoyproxy.io", &["ClientTrafficPolicy"], &[
-        ("tls.clientValidation.{caCertificateRefs.*,crl.refs.*}", SECRET),
-    ]),
-    ("gateway.envoyproxy.io", &["BackendTrafficPolicy"], &[
-        ("responseOverride.*.response.body.valueRef", CONFIG_MAP),
-    ]),
-    ("gateway.envoyproxy.io", &["EnvoyExtensionPolicy"], &[
-        ("extProc.*.{backendRef,backendRefs.*}", SERVICE),
-        ("lua.*.valueRef", CONFIG_MAP),
-        ("wasm.*.code.image.pullSecretRef", SECRET),
-        ("wasm.*.code.{http,image}.tls.caCertificateRef", SECRET),
-    ]),
-    ("gateway.envoyproxy.io", &["HTTPRouteFilter"], &[
-        ("credentialInjection.credential.valueRef", SECRET),
-        ("directResponse.body.valueRef", CONFIG_MAP),
-    ]),
-    ("gateway.envoyproxy.io", &["Backend"], &[
-        ("tls.caCertificateRefs.*", CONFIG_MAP),
-        ("tls.clientCertificateRef", SECRET),
-    ]),
-    ("gateway.nginx.org", &["AuthenticationFilter"], &[
-        ("{basic,jwt.file}.secretRef", SECRET),
-        ("oidc.{clientSecretRef,crlSecretRef}", SECRET),
-        ("{jwt.remote,oidc}.caCertificateRefs.*", SECRET),
-    ]),
-    ("gateway.nginx.org", &["WAFPolicy"], &[
-        ("{policySource,securityLogs.*.logSource}.{auth.secretRef,tlsSecret}", SECRET),
-    ]),
-    ("gateway.kgateway.dev", &["TrafficPolicy"], &[
-        ("{apiKeyAuth,basicAuth}.secretRef", SECRET),
-        ("apiKeyAuth.secretSelector", Secrets),
-        (
-            "{extAuth,extProc,jwtAuth,oauth2,rateLimit.global}.extensionRef",
-            Reference("gateway.kgateway.dev", "GatewayExtension"),
-        ),
-    ]),
-    ("gateway.kgateway.dev", &["GatewayExtension"], &[
-        ("{extAuth.grpcService,extAuth.httpService,extProc.grpcService,rateLimit.grpcService,oauth2}.backendRef", SERVICE),
-        ("jwt.providers.*.jwks.remote.backendRef", SERVICE),
-        ("jwt.providers.*.jwks.local.configMapRef", CONFIG_MAP),
-        ("oauth2.credentials.clientSecretRef", SECRET),
-    ]),
-    ("gateway.kgateway.dev", &["ListenerPolicy"], &[
-        ("{default,perPort.*.listener}.clientCertificateValidation.caCertificateRefs.*", CONFIG_MAP),
-        ("{default,perPort.*.listener}.httpSettings.accessLog.*.{grpcService,openTelemetry.grpcService}.backendRef", SERVICE),
-        ("{default,perPort.*.listener}.httpSettings.tracing.provider.openTelemetry.grpcService.backendRef", SERVICE),
-    ]),
-    ("gateway.kgateway.dev", &["HTTPListenerPolicy"], &[
-        ("accessLog.*.{grpcService,openTelemetry.grpcService}.backendRef", SERVICE),
-        ("tracing.provider.openTelemetry.grpcService.backendRef", SERVICE),
-    ]),
-    ("gateway.kgateway.dev", &["BackendConfigPolicy"], &[("tls.secretRef", SECRET)]),
-    ("gateway.kgateway.dev", &["Backend"], &[("aws.auth.secretRef", SECRET)]),
-    ("networking.gke.io", &["GCPBackendPolicy"], &[("default.iap.oauth2ClientSecret", SECRET)]),
-    ("networking.gke.io", &["GCPRoutingExtension", "GCPTrafficExtension"], &[
-        ("extensionChains.*.extensions.*.backendRef", SERVICE),
-        ("extensionChains.*.matchCondition.celExpressions.*.backendRefs.*", SERVICE),
-    ]),
-    ("networking.gke.io", &["GCPAuthzPolicy"], &[("customProviders.extensionRefs.*", ANY)]),
-    ("extensions.istio.io", &["WasmPlugin"], &[("imagePullSecret", SecretName)]),
-    ("extensions.istio.io", &["TrafficExtension"], &[("wasm.imagePullSecret", SecretName)]),
-    ("cert-manager.io", &["Certificate"], &[
-        ("issuerRef", Issuer),
-        ("keystores.*.passwordSecretRef", SECRET),
-    ]),
-    ("external-secrets.io", &["ExternalSecret"], &[
-        ("secretStoreRef", SecretStore),
-        ("{data,dataFrom}.*.sourceRef.storeRef", SecretStore),
-    ]),
-];
-
 /// The objects that an object needs if it is in a namespace, with the pointer of each reference, in the order of the
 /// table.
 pub(super) fn needed_by(object: &Object, own: Option<&str>) -> Vec<(Needed, String)> {
     let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
     let spec = object.root().get("spec");
-    let of_kind = FIELDS
-        .iter()
-        .filter(|(of, kinds, _)| *of == group && kinds.contains(&kind));
+    let of_kind = reference_fields().filter(|known| known.group == group && known.kinds.contains(&kind));
     let mut found = Vec::new();
-    for (path, field_type) in of_kind.flat_map(|(.., fields)| *fields) {
+    for (path, field_type) in of_kind.flat_map(|known| &known.fields) {
         spec.each(path, &mut |field| {
             let name = field.get("name");
             let named = if name.is_present() { &name } else { field };
@@ -212,39 +60,44 @@ pub(super) fn certificates(holder: &Object, own: Option<&str>) -> Vec<(Identity,
     let mut found = Vec::new();
     let spec = holder.root().get("spec");
     spec.each("listeners.*.tls.certificateRefs.*", &mut |field| {
-        if let Some(Needed::Object(certificate)) = needed(own, field, SECRET) {
+        if let Some(Needed::Object(certificate)) = needed(own, field, ReferenceType::Secret) {
             found.push((certificate, field.pointer()));
         }
     });
     found
 }
 
-fn needed(own: Option<&str>, field: &Field<'_>, field_type: FieldType) -> Option<Needed> {
+fn needed(own: Option<&str>, field: &Field<'_>, field_type: ReferenceType) -> Option<Needed> {
     let text = |name: &'static str| field.text(name).filter(|text| !text.is_empty());
     let named = |group: &str, kind: &str, namespace: Option<&str>| {
         let name = text("name")?;
         Some(Needed::Object(Identity::new(group, kind, namespace, name)))
     };
+    let reference = |group: &str, kind: &str| {
+        let group = text("group").map_or(group, core_group);
+        let kind = text("kind").unwrap_or(kind);
+        let namespace = text("namespace").or(own);
+        named(group, kind, namespace).filter(|_| !kind.is_empty())
+    };
     match field_type {
-        Reference(group, kind) => {
-            let group = text("group").map_or(group, core_group);
-            let kind = text("kind").unwrap_or(kind);
-            let namespace = text("namespace").or(own);
-            named(group, kind, namespace).filter(|_| !kind.is_empty())
-        }
-        Backend => {
+        ReferenceType::Any => reference("", ""),
+        ReferenceType::Kind(group, kind) => reference(group, kind),
+        ReferenceType::Secret => reference("", "Secret"),
+        ReferenceType::ConfigMap => reference("", "ConfigMap"),
+        ReferenceType::Service => reference("", "Service"),
+        ReferenceType::Backend => {
             let group = text("group").map_or("", core_group);
             let is_routes = is_reference_to_routes(group, text("kind").unwrap_or_default());
-            (!is_routes).then(|| needed(own, field, SERVICE)).flatten()
+            (!is_routes).then(|| reference("", "Service")).flatten()
         }
-        SecretName => Some(Needed::Object(Identity::new("", "Secret", own, field.str()?))),
-        AuthorinoSecret => Some(Needed::SecretNamed(text("name")?.to_owned())),
-        Secrets => labels(field).map(|labels| Needed::Labelled(labels, None)),
-        Issuer => match text("kind").unwrap_or("Issuer") {
+        ReferenceType::SecretName => Some(Needed::Object(Identity::new("", "Secret", own, field.str()?))),
+        ReferenceType::AuthorinoSecret => Some(Needed::SecretNamed(text("name")?.to_owned())),
+        ReferenceType::Secrets => labels(field).map(|labels| Needed::Labelled(labels, None)),
+        ReferenceType::Issuer => match text("kind").unwrap_or("Issuer") {
             "ClusterIssuer" => named("cert-manager.io", "ClusterIssuer", None),
             _ => named("cert-manager.io", "Issuer", own),
         },
-        SecretStore => match text("kind").unwrap_or("SecretStore") {
+        ReferenceType::SecretStore => match text("kind").unwrap_or("SecretStore") {
             "ClusterSecretStore" => named("external-secrets.io", "ClusterSecretStore", None),
             kind => named("external-secrets.io", kind, own),
         },
@@ -270,6 +123,7 @@ fn default_provider(policy: &Object, own: Option<&str>) -> Option<(Needed, Strin
     let spec = policy.root().get("spec");
     let providers = spec.get("providerRefs");
     let delegates = spec.get("delegate").value() == Some(&Value::Bool(true));
+    // A DNSPolicy that delegates leaves the records to another cluster, and needs no provider.
     if providers.items().next().is_some() || delegates {
         return None;
     }
@@ -307,6 +161,7 @@ mod tests {
 
     use super::*;
     use crate::api::catalog;
+    use crate::policy::ReferenceFields;
     use crate::tests::object;
 
     /// Fields that the releases of the catalog do not have: of older ones, and of one to come.
@@ -348,8 +203,8 @@ mod tests {
 
     #[test]
     fn every_field_of_the_table_is_one_of_its_kind() {
-        for (group, kinds, fields) in FIELDS {
-            for kind in *kinds {
+        for ReferenceFields { group, kinds, fields } in reference_fields() {
+            for kind in kinds {
                 let entry = catalog::find(group, kind).unwrap_or_else(|| panic!("{group} {kind}"));
                 let definition = entry.value();
                 let versions = definition["spec"]["versions"].as_array().expect("versions");
@@ -371,14 +226,14 @@ mod tests {
     #[test]
     fn every_field_of_the_table_is_found_behind_each_of_its_choices_in_lists_and_in_mappings() {
         let reference = json!({"group": "", "kind": "Thing", "name": "x", "matchLabels": {"a": "b"}});
-        for (group, kinds, fields) in FIELDS {
-            for (path, field_type) in *fields {
+        for ReferenceFields { group, kinds, fields } in reference_fields() {
+            for (path, field_type) in fields {
                 for (path, entry) in spelled_out(path)
                     .iter()
                     .flat_map(|path| [(path.clone(), "0"), (path.clone(), "key")])
                 {
                     let (leaf, end) = match field_type {
-                        SecretName => (json!("x"), ""),
+                        ReferenceType::SecretName => (json!("x"), ""),
                         _ => (reference.clone(), "/name"),
                     };
                     let steps: Vec<&str> = path.split('.').collect();

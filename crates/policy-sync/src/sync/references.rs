@@ -44,6 +44,7 @@ struct Missing<'a> {
 
 impl<'a> Missing<'a> {
     fn add(&mut self, lacking: Without<'a>) {
+        // Copies come in the order of their variants, so that equal lists follow each other.
         let is_known = match (&lacking, self.clusters.last()) {
             (Without::All(these), Some(Without::All(before))) => std::ptr::eq(*these, *before),
             _ => false,
@@ -165,6 +166,7 @@ pub fn redirected(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(Stri
             ..needed
         };
         let has_copy = |cluster: &String| there.has(&copy, cluster);
+        // One Gateway is the same on all of its clusters: the reference changes on all of them, or on none.
         (!placed.clusters.is_empty() && placed.clusters.iter().all(has_copy)).then_some((pointer, name))
     };
     certificates.chain(others).filter_map(redirect).collect()
@@ -221,6 +223,7 @@ fn lacking<'c>(there: &OnSpokes<'_>, needed: &Needed, clusters: &'c [String]) ->
     };
     match needed {
         Needed::Object(identity) => there.without(identity, clusters),
+        // Authorino looks where it runs, which the hub does not say (docs/systems/references.md#secrets-of-authorino).
         Needed::SecretNamed(name) => without(&|secret, _| secret.name == *name),
         Needed::Labelled(wanted, namespace) => without(&|secret, labels| {
             (namespace.is_none() || namespace.as_deref() == secret.namespace.as_deref())
@@ -391,6 +394,7 @@ pub fn add_grants<'a>(
         let crossing = needed.iter().filter_map(|(needed, _)| needed.crossing(own));
         let certificates = certificates(object, None);
         let has_listeners = object.is(GROUP, "Gateway") || is_listener_set(from.0, from.1);
+        // A Secret that is copied is beside the copy of what names it, where no grant is needed.
         let certificates = certificates.iter().filter(|_| has_listeners && !copied);
         let crossing = crossing.filter(|to| !is_beside(to));
         let all = crossing.chain(certificates.map(|(to, _)| to));
@@ -464,6 +468,7 @@ fn on_clusters(grant: &Object, places: &BTreeMap<From<'_>, BTreeSet<Text>>) -> V
         let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
         let from = (core_group(text("group")), text("kind"), text("namespace"));
         let as_written = BTreeSet::from([Text::from(from.2)]);
+        // A Gateway refers from its downstream namespace, a policy from those of its copies.
         for namespace in places.get(&from).unwrap_or(&as_written) {
             let mut moved = entry.clone();
             if let Some(fields) = moved.as_object_mut() {
@@ -528,6 +533,7 @@ impl<'a> MissingGrants<'_, 'a> {
             return;
         };
         let from = referrer(object);
+        // It is shipped with what needs it.
         if self.grants.permitting(from, to).next().is_some() {
             return;
         }

@@ -58,6 +58,7 @@ pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
             let alike = groups.entry(served(node, &routes));
             let group = alike.index();
             alike.or_default().insert((position, listener));
+            // The same routes with the same hostnames were compared at another listener.
             if group < next {
                 continue;
             }
@@ -347,6 +348,7 @@ fn circle(topology: &Topology<'_>, gateway: GatewayId, start: &Request) -> Optio
     let mut rules = Vec::new();
     while rules.len() < LONGEST_CIRCLE {
         let taken = topology.take(gateway, &request, &Work::default())?;
+        // A rule whose expression is not understood may be the one that answers: then no circle is certain.
         let first = taken.rules.first().filter(|_| taken.unknown.is_empty())?;
         let redirect = redirect_of(topology.routes.get(first.route), first.rule)?;
         rules.push((first.route, first.rule));
@@ -552,6 +554,7 @@ fn report_same_hostname(hostname: &str, all: &[Serving<'_>], findings: &mut Find
 /// Whether two Gateways ask for the same addresses: then it does not matter which of them DNS answers with.
 fn share_address(one: &Object, other: &Object) -> bool {
     let addresses = |gateway: &Object| gateway.value.pointer("/spec/addresses").cloned();
+    // Without addresses, the implementation gives each Gateway its own (docs/systems/gateway-api.md#addresses).
     let own = addresses(one);
     own.is_some() && own == addresses(other)
 }

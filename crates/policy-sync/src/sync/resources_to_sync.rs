@@ -64,6 +64,7 @@ fn choose<'a>(
     let of_kinds = kinds.into_iter();
     for object in of_kinds.flat_map(|(group, kind)| objects.of_kind(group, kind)) {
         let namespace = object.namespace_or_empty();
+        // Only the class of the Gateway that it would go with decides whether it ships.
         let asks =
             |gateway: &OurGatewayId| ours.gateways.get(*gateway).params.synced_object(object).is_some();
         let (group, kind, _, name) = object_key(object);

@@ -154,6 +154,7 @@ impl<'a> SyncedRoutes<'a> {
             let object = node.object;
             let (mut parents, mut unsynced) = (Vec::new(), Vec::new());
             let named = topology.parents_of(node.route);
+            // A route of a kind that no class syncs may be for a mesh, or be brought by another tool.
             if named.is_empty() && found.kinds.syncs_kind_of(object) {
                 found.parentless.push((id, object));
             }
@@ -169,6 +170,7 @@ impl<'a> SyncedRoutes<'a> {
                 // Most routes have one, and there may be many thousands of them.
                 parents.shrink_to_fit();
                 found.routes.insert(id, SyncedRoute { object, parents });
+                // Only now does a copy lack a parent. A route that no class syncs is left to another tool as a whole.
                 found.dropped.append(&mut unsynced);
             }
         }
@@ -203,6 +205,7 @@ impl<'a> SyncedRoutes<'a> {
             };
             let known = &mut self.routes.entry(delegation.child).or_insert_with(new).parents;
             for parent in parents {
+                // Several rules may delegate to it, of several routes of one Gateway.
                 if !known.contains(&parent) {
                     known.push(parent);
                 }
@@ -242,6 +245,8 @@ impl<'a> SyncedRoutes<'a> {
         }
         let conditions: [Condition<'_, 'a>; 3] = [
             (&|listener| listener.is_meant(parent), Refusal::Port),
+            // Hub and clusters agree about hostnames; namespaces and labels differ there, which `allowed_routes`
+            // checks.
             (&|listener| listener.serves(route), Refusal::Hostname),
             (
                 &|listener| !surely_gives_way(topology, listener),
@@ -427,6 +432,8 @@ impl<'a> SyncedRoutes<'a> {
                     let route = topology.routes.get(*id);
                     let gateways = route.gateways.iter();
                     let ours = gateways.filter_map(|gateway| self.kinds.gateway(Node::Gateway(*gateway)));
+                    // If its class syncs the kind and it is not shipped, the route is nowhere, and so is what it leads
+                    // to.
                     in_place.extend(ours.filter(|gateway| !self.kinds.syncs_route(*gateway, route.object)));
                 }
             }
@@ -446,6 +453,7 @@ impl<'a> SyncedRoutes<'a> {
     fn of_namespace<'t>(&'t self, topology: &'t Topology<'a>, id: NamespaceId) -> Vec<Destination<'t>> {
         let namespace = topology.namespaces.get(id);
         let own = namespace.gateways.iter();
+        // Gateways are also listed where routes of the namespace are attached to them.
         let own = own.filter(|gateway| topology.gateways.get(**gateway).namespace == id);
         let with_gateways = own.filter_map(|gateway| self.kinds.gateway(Node::Gateway(*gateway)));
         let in_place = self.chosen.shipped_in.get(namespace.name).cloned();

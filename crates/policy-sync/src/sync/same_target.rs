@@ -352,6 +352,7 @@ fn without_idle(profile: &Profile, entries: &[Entry]) -> Option<Vec<PolicyId>> {
         return None;
     }
     let mut left = entries.to_vec();
+    // The newest first, so that of two equal ones the older stays.
     for idle in entries.iter().rev().map(|entry| entry.policy) {
         let rest = left.iter().filter(|entry| entry.policy != idle);
         let rest: Vec<Entry> = rest.cloned().collect();
@@ -454,6 +455,7 @@ pub(super) fn is_order_independent(
     shipped: &[Entry],
     locals: &[Entry],
 ) -> bool {
+    // A setting that only one of them has may be what tells two results apart.
     let everybody: Vec<&Entry> = meant.iter().chain(shipped).chain(locals).collect();
     let probes = probes(profile, &everybody);
     let together: Vec<&Entry> = shipped.iter().chain(locals).collect();
@@ -486,7 +488,9 @@ pub(super) fn pairs<T: Clone>(entries: &[T]) -> impl Iterator<Item = [T; 2]> {
 
 fn outcomes(profile: &Profile, entries: &[Entry], probes: &[Content]) -> Outcomes {
     let values = |content: Content| {
+        // A null that has nothing to delete is no setting.
         let leaves = content.into_iter().filter(|(_, leaf)| !leaf.value.is_null());
+        // Which policy a value comes from differs between the two sides by design; only values count.
         leaves.map(|(key, leaf)| (key, leaf.value)).collect()
     };
     let results = probes.iter().map(|probe| values(merged(profile, entries, probe)));
@@ -581,6 +585,7 @@ fn content(keys: Vec<(&str, bool)>) -> Content {
 /// Every order of so many policies; of more than a few only the given one and its reverse.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     let given: Vec<usize> = (0..count).collect();
+    // Five policies have 120 orders, and each is a merge for every probe.
     if count > FEW {
         let back = given.iter().rev().copied().collect();
         return vec![given, back];

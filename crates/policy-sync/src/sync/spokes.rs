@@ -153,6 +153,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
             };
             let (own, others): (Vec<_>, Vec<_>) =
                 shares.into_iter().partition(|(_, share)| is_affected(share));
+            // Nothing local is there: all of the cluster is one spoke, whatever its Gateways have to do with each
+            // other.
             let is_usual = own.is_empty() && others.iter().all(|(_, share)| share.has_gateways());
             let own = local.map(|local| (own.as_slice(), Some(local.number)));
             let others = others.chunk_by(|(_, one), (_, other)| is_usual || one.group == other.group);
@@ -211,6 +213,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         for gateways in of_variants.chain(of_routes) {
             let known: BTreeSet<OurGatewayId> = gateways.iter().map(|id| first(&before, *id)).collect();
             for gateway in &known {
+                // Always to the smaller number: so no circle comes about.
                 *before.get_mut(*gateway) = *known.first().unwrap_or(gateway);
             }
         }

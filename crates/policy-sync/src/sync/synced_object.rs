@@ -169,9 +169,11 @@ impl<'a> SyncedObjects<'a> {
         let kinds = kinds.filter(|(kind, _)| syncing.routes.kinds.any(*kind));
         let targets = kinds.flat_map(|(kind, known)| known.nodes.keys().map(move |node| (kind, *node)));
         let mut targets: Vec<(KindId, Node)> = targets.collect();
+        // By node first: the targets of an object are then in the order of the hierarchy.
         targets.sort_unstable_by_key(|(kind, node)| (*node, *kind));
         let resolutions = parallel::map(&targets, |(kind, node)| {
             let destinations = syncing.destinations(*kind, *node);
+            // Resolving merges every order of the policies, which is dear: not for what stays on the hub.
             let is_synced = !destinations.is_empty();
             let resolution = is_synced.then(|| resolve(syncing.attachments, *kind, *node))??;
             Some(((*kind, *node), destinations, resolution))
@@ -369,6 +371,7 @@ impl<'a> Grouping<'a> {
             SyncedSpec::Rewritten { settings, .. } => (Some(node), settings.clone()),
         };
         let others = synced.sources().into_iter();
+        // The name-giver comes first, as its metadata is that of the object.
         let others = others.filter(|source| *source != synced.policy);
         let policies: Vec<PolicyId> = std::iter::once(synced.policy).chain(others).collect();
         let known = self.policies.entry((synced.policy, own));
@@ -552,6 +555,7 @@ fn copies(
             there.or_default().push((*position, target));
         }
     }
+    // Copies are in the order of their namespaces and names, whatever the order of the targets is.
     by_place.sort_by(|(one, _), _, (other, _), _| one.cmp(other));
     let copies = by_place.into_iter().map(|(((downstream, name), own), targets)| {
         let (positions, targets): (Vec<usize>, Vec<&SyncedTarget<'_>>) = targets.into_iter().unzip();

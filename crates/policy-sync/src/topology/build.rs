@@ -59,6 +59,7 @@ impl<'a> Topology<'a> {
         let mut near = Suggestions::new(sources);
         topology.attach_listener_sets((sources, seniority), (more_routes, &mut near), &mut findings);
         let mut routes: Vec<Route<'a>> = Vec::new();
+        // Gateway API's kinds first, so that the numbers of routes are by kind, namespace, and name.
         let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));
         let kinds: Vec<GroupKind> = known.chain(topology.more_routes.iter().cloned()).collect();
         for kind in kinds {
@@ -82,6 +83,8 @@ impl<'a> Topology<'a> {
             let id = topology.add_route(route, (sources, seniority));
             topology.add_rules(id, (sources, grants));
         }
+        // After all rules: a rule may delegate to a route of any later kind or namespace
+        // (docs/systems/other-policies.md#route-delegation).
         topology.follow_delegations((sources, controllers), grants, &mut findings);
         topology.index_gateways();
         // Of most routes, several rules name the same backends, so their number was not known.
@@ -213,6 +216,7 @@ impl<'a> Topology<'a> {
                     let attached = &mut self.gateways.get_mut(gateway).attached;
                     attached.extend(listeners.into_iter().map(|listener| (listener, id)));
                 }
+                // A schema allows so many; the input may have more, and each costs a look at another object.
                 Err(why) if refused_at.len() < MOST_PARENTS => {
                     refused_at.extend(self.causes_of_refusal(own, parent, why, sources));
                 }
@@ -230,6 +234,7 @@ impl<'a> Topology<'a> {
                 }
             }
         }
+        // One listener that accepts the route is enough (docs/systems/gateway-api.md#attachment).
         if !gateways.is_empty() {
             refused_at = Vec::new();
         }
@@ -261,6 +266,8 @@ impl<'a> Topology<'a> {
             for backend in rule.backends.iter().map(|backend| &backend.object) {
                 let namespace = backend.namespace_from(own);
                 let to = (&*backend.group, &*backend.kind, &*backend.name);
+                // Its requests get an error instead, so no policy on the backend affects them
+                // (docs/systems/gateway-api.md#referencegrants).
                 if !grants.permit_there(assumed, from, namespace, to) {
                     continue;
                 }
@@ -291,6 +298,7 @@ impl<'a> Topology<'a> {
         let name = Arc::new(name);
         self.backend_ids.insert(Arc::clone(&name), self.backends.next());
         let object = sources.get(&name);
+        // Other backends have no ports that a section could name.
         let ports = object.filter(|object| has_service_ports(object));
         let ports = ports.map(service_ports).unwrap_or_default();
         let ports = ports.into_iter().map(|name| self.ports.push(name)).collect();

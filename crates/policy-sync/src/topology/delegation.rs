@@ -121,6 +121,7 @@ impl<'a> Topology<'a> {
             let parent = self.routes.get(parent);
             let (gateways, refused_at) = (parent.gateways.clone(), parent.refused_at.clone());
             let child = self.routes.get_mut(child);
+            // Its own listeners, if it has any, stay: it may also be attached by itself.
             child.gateways.extend(gateways);
             child.gateways = sorted(std::mem::take(&mut child.gateways));
             child.refused_at.extend(refused_at);
@@ -192,6 +193,7 @@ impl<'a> Following<'_, 'a> {
         for reference in &written.delegates {
             let route = self.topology.routes.get(id);
             let (to, children) = (&reference.object, self.meant(route.object, &reference.object));
+            // A route that is named must take part. Of a wildcard or a label, it is enough that one does.
             let named = to.name != "*" && to.kind != "label";
             let mut why = if !is_http(route) || (to.kind != "HTTPRoute" && to.kind != "label") {
                 Some(NotFollowed::Kind)
@@ -226,6 +228,8 @@ impl<'a> Following<'_, 'a> {
                     Err(because) => why = why.or(Some(because)),
                 }
             }
+            // Further down, the rule answers with an error (docs/systems/other-policies.md#route-delegation); at the
+            // top, other controllers may serve the route, and take the reference for a backend.
             if !followed && above.is_none() {
                 self.unfollowed.push((id, rule, to.clone()));
             }
@@ -302,9 +306,12 @@ impl<'a> Following<'_, 'a> {
         if way.len() >= MOST_IN_A_ROW {
             return Err(NotFollowed::Deep(identity()));
         }
+        // kgateway refuses such a child: the hostnames are those of the route at the top.
         if !route.hostnames.is_empty() {
             return Err(NotFollowed::Hostnames(identity()));
         }
+        // The annotation `delegation.kgateway.dev/inherit-parent-matcher`
+        // (docs/systems/other-policies.md#route-delegation).
         let inherits = inherits_matches(route.object);
         let mut taking = Vec::new();
         for (position, rule) in node.rules.iter().copied().enumerate() {
@@ -331,6 +338,7 @@ impl<'a> Following<'_, 'a> {
                 taking.push((rule, position, together));
             }
         }
+        // Also if it takes nothing here: another parent may hand on to it, and rules that no way uses are reported.
         let known = self.taking.entry(child).or_default();
         known.extend(taking.iter().map(|(rule, ..)| *rule));
         if taking.is_empty() {

@@ -557,6 +557,8 @@ impl Topology<'_> {
         nodes
             .map(|(position, node)| {
                 let level = match node {
+                    // At the start of a path, it is the Service that clients in the mesh call, not what a rule forwards
+                    // to.
                     Node::Backend(_) if position == 0 => Level::Service,
                     Node::Mesh(_) => Level::Mesh,
                     Node::Class(_) => Level::GatewayClass,
@@ -634,6 +636,8 @@ impl Topology<'_> {
             }
             Node::Class(class) => self.classes.get(class).gateways.clone(),
             Node::Namespace(namespace) => self.namespaces.get(namespace).gateways.clone(),
+            // Policies of the root namespace are for the whole mesh, and so for every Gateway
+            // (docs/systems/other-policies.md#istio).
             Node::Mesh(_) => self.gateways.ids().collect(),
         }
     }

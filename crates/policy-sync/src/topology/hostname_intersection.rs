@@ -18,6 +18,7 @@ pub(super) fn common_hostnames(listener: Option<&str>, route: &[impl AsRef<str>]
         .map(|hostname| {
             let is_narrower = match (listener.strip_prefix('*'), hostname.strip_prefix('*')) {
                 (Some(own), Some(other)) => own.len() > other.len(),
+                // A full name is narrower than a wildcard that covers it.
                 (own, _) => own.is_none(),
             };
             let narrower = if is_narrower { listener } else { hostname };

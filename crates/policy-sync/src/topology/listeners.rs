@@ -122,6 +122,8 @@ impl Family {
     fn from_protocol(protocol: &str) -> Option<Self> {
         Some(match protocol {
             "HTTP" => Self::Plain,
+            // The server name tells their requests apart, so both may be on one port
+            // (docs/systems/gateway-api.md#listeners).
             "HTTPS" | "TLS" => Self::Encrypted,
             "TCP" => Self::Tcp,
             "UDP" => Self::Udp,
@@ -166,6 +168,7 @@ impl Ports {
             .into_iter()
             .filter(|other| family != Family::Udp && *other != family)
             .filter_map(|other| Some((of_family(other)?, Clash::Protocol)));
+        // The first one of the Gateway wins, whatever the reason of the conflict is.
         same.into_iter().chain(others).min_by_key(|(id, _)| *id)
     }
 }
@@ -205,6 +208,7 @@ impl<'a> Topology<'a> {
                         waiting.push((rank, set, node));
                     }
                     Err(why) => {
+                        // What lives on a cluster was accepted there, and is not ours to correct.
                         if !local {
                             let finding = self.detached_finding(set, &why, near);
                             findings.extend(finding.map(|finding| {
@@ -220,12 +224,14 @@ impl<'a> Topology<'a> {
                 }
             }
         }
+        // The oldest set comes first, then the first by `namespace/name` (docs/systems/gateway-api.md#listenersets).
         waiting.sort_by(|(one, ..), (other, ..)| one.cmp(other));
         let mut serving: HashMap<GatewayId, Ports> = HashMap::new();
         for (_, set, node) in waiting {
             let gateway = node.gateway;
             let ports = serving.entry(gateway).or_insert_with(|| {
                 let mut ports = Ports::default();
+                // The Gateway's own listeners come before those of all sets, however old these are.
                 for listener in self.listeners_of((gateway, None), None) {
                     ports.add(*listener, self.listeners.get(*listener));
                 }
@@ -255,6 +261,8 @@ impl<'a> Topology<'a> {
             Some(gateway) => {
                 let home = self.gateways.get(gateway).home(assumed);
                 let allowed = self.gateways.get(gateway).allowed_listeners;
+                // No ReferenceGrant is needed: `allowedListeners` alone decides
+                // (docs/systems/gateway-api.md#listenersets).
                 let is_admitted = allowed.admits(home, own, |key| self.namespace_label_of(assumed, own, key));
                 is_admitted
                     .then_some(gateway)
@@ -314,6 +322,7 @@ impl<'a> Topology<'a> {
         self.listeners.iter().filter_map(move |(id, listener)| {
             let winner = listener.gives_way_to?;
             let is_synced = of(id).is_some_and(|set| !set.local && !set.assumed);
+            // Between two synced sets the hub has reported it.
             (is_synced && of(winner).is_some_and(|set| set.local)).then_some((id, winner))
         })
     }

@@ -152,6 +152,7 @@ impl<'a> Topology<'a> {
             }
             (GROUP, "Gateway") => {
                 let mut gateways = self.gateways.iter();
+                // On a cluster, people ask by the name on the hub, which is in another namespace.
                 let found = gateways.find(|(_, gateway)| {
                     let known = gateway.known_as();
                     known.name == name && known.namespace_or_empty() == namespace

@@ -80,6 +80,7 @@ impl<'a> Topology<'a> {
             return Cow::Borrowed(&route.view().parents);
         }
         let defaults = self.gateways.rows().iter().filter(|gateway| gateway.is_default);
+        // As if the route named it without a section (docs/systems/gateway-api.md#default-gateways).
         let defaults = defaults.map(|gateway| ParentRef::to_default(gateway.object));
         Cow::Owned(route.parents.iter().cloned().chain(defaults).collect())
     }
@@ -144,6 +145,7 @@ impl<'a> Topology<'a> {
         conditions: &[Condition<'_, 'a>],
     ) -> Result<Vec<ListenerId>, Refusal> {
         let mut left = self.listeners_of(owner, section).to_vec();
+        // Nothing is left before the first condition if no listener has the name, or if the owner has none at all.
         let mut why = Refusal::Section;
         for (holds, refusal) in conditions {
             if left.is_empty() {
@@ -219,6 +221,8 @@ impl<'a> Topology<'a> {
                 let why = self.listeners_for(route, &parent, false).err()?;
                 let named = parent.object.identity(own);
                 match (why, self.why_detached(&named)) {
+                    // A Service is the parent of a route for a mesh, which needs no listener
+                    // (docs/systems/gateway-api.md#meshes).
                     (Refusal::OtherKind, _) => None,
                     (_, Some(detached)) => Some(format!("{named} is not attached: {detached}")),
                     (why, None) => Some(format!("{named} {}", why.text())),

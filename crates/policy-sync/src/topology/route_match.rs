@@ -41,6 +41,8 @@ impl<'a> RouteMatch<'a> {
     /// The matches of a rule of a kind of routes. A rule without any has one, which matches everything.
     pub(crate) fn from_rule(kind: &str, rule: &'a Value) -> Vec<Self> {
         match items(rule.get("matches")) {
+            // An HTTPRoute's default is the prefix `/` (docs/systems/gateway-api.md#attachment); a GRPCRoute's is any
+            // call.
             [] => vec![Self::read(kind, &Value::Null)],
             matches => matches.iter().map(|written| Self::read(kind, written)).collect(),
         }

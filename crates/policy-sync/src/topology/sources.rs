@@ -84,6 +84,7 @@ impl<'a> Sources<'a> {
         let local = self.local.map(|objects| objects.of_kind(group, kind));
         let local = local.unwrap_or_default().iter();
         let objects = self.objects.of_kind(group, kind).iter();
+        // An export of a live cluster has what an earlier run shipped.
         let local = local.filter(|object| !is_synced_copy(object));
         objects
             .map(|object| (object, false))
@@ -287,6 +288,7 @@ impl<'a> Suggestions<'a> {
         });
         let is_at =
             |object: &&Object, namespace: &str, name: &str| is_in(object, namespace) && object.name == name;
+        // A name in its own namespace first: nothing else of the reference need be wrong then.
         if let Some(near) = names.nearest(name) {
             let object = of_kind().find(|object| is_at(object, namespace, near))?;
             return Some(Suggestion::new("name", near, object, "/metadata/name"));
@@ -310,6 +312,7 @@ impl<'a> Suggestions<'a> {
             let kinds = objects.group_kinds().into_iter();
             kinds.filter_map(|known| {
                 let is_near = match (known.group == *group, known.kind == *kind) {
+                    // One of the two is right: with both wrong, any object would be near.
                     (true, false) => nearest(kind, [known.kind.as_str()]).is_some(),
                     (false, true) => nearest(group, [known.group.as_str()]).is_some(),
                     _ => false,

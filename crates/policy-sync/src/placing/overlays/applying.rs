@@ -124,6 +124,7 @@ impl<'o> Applying<'o> {
     fn alike(&self) -> Option<BTreeMap<Choices, Vec<&'o String>>> {
         let mut by_cluster: BTreeMap<&String, Choices> = BTreeMap::new();
         for (entry, (_, _, fields)) in self.entries.iter().enumerate() {
+            // All fields of an entry share its values.
             let values = fields.iter().take(1).flat_map(|field| field.here.iter());
             for (choice, value) in values.enumerate() {
                 self.pay(value.clusters.len(), STEPS_PER_CHANGE)?;
@@ -164,12 +165,14 @@ impl<'o> Applying<'o> {
     fn outcome(&mut self, object: &'o Identity, changes: &[Change<'o>]) -> Option<Arc<Outcome>> {
         let choices = changes.iter().map(|change| (change.entry, change.choice));
         let key = (object, choices.collect());
+        // Clusters with other values elsewhere may have the same changes of this object.
         if let Some(known) = self.outcomes.get(&key) {
             return Some(Arc::clone(known));
         }
         let resolution = Resolution::new(changes, || self.work.pay(1, STEPS_PER_CHANGE))?;
         let (mut overlays, mut applied) = (BTreeSet::new(), Vec::new());
         for (position, change) in changes.iter().enumerate() {
+            // Where the hub has the value already, the object stays the hub's: no class of its own is made for it.
             if resolution.counts(position) && change.value != change.field.hub.as_ref() {
                 overlays.insert(change.overlay);
                 applied.extend((!resolution.repeated.contains(&position)).then_some(change));
@@ -350,6 +353,7 @@ impl Resolution {
         let mut by_pointer: Vec<(usize, &Change<'_>)> = changes.iter().enumerate().collect();
         // What is inside a field follows it.
         by_pointer
+            // By part, not by text: `/a/b` comes before `/a-b`, so that what is inside a field follows it.
             .sort_by(|(_, one), (_, other)| one.field.pointer.split('/').cmp(other.field.pointer.split('/')));
         let mut resolution = Self::default();
         for (rank, upper) in by_pointer.iter().enumerate() {

@@ -134,6 +134,7 @@ pub fn set(object: &mut Value, pointer: &str, value: Option<&Value>) {
             members.remove(&pointer::unescape(token));
         }
         (Some(Value::Array(_)), Some(value)) => {
+            // An item is replaced and never inserted: the positions of the others would change.
             if let Some(item) = object.pointer_mut(pointer) {
                 *item = value.clone();
             }
@@ -181,6 +182,7 @@ pub fn effects(
             local_winner,
         };
         findings.extend(effects.unknown_labels());
+        // Of an overlay with a mistake, the part that would have had an effect may be missing.
         if overlay.is_whole {
             findings.extend(effects.selects_none());
             let changes = overlay.fields.chunk_by(|one, other| one.change == other.change);
@@ -206,6 +208,7 @@ impl Effects<'_> {
         let mut clusters = BTreeSet::new();
         let mut first = None;
         for field in &self.overlay.fields {
+            // Only clusters that get the object: for the others, it is all the same what the overlay says.
             for cluster in unknown.iter().chain(field.unknown.iter()) {
                 if !clusters.contains(cluster) && (self.goes_to)(&field.object, cluster) {
                     clusters.insert(cluster);

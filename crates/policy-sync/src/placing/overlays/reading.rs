@@ -49,6 +49,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         work: &'r Work,
         findings: &'r mut Findings,
     ) -> Self {
+        // Parameters decide what is synced anywhere, so they cannot differ from cluster to cluster.
         let classes = hub.objects.of_kind(gateway::GROUP, "GatewayClass").iter();
         let params = classes.filter_map(|class| {
             let text = |key: &str| class.value.pointer("/spec/parametersRef")?.get(key)?.as_str();
@@ -149,6 +150,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             Finding::new(Code::OVERLAY_NOT_ALLOWED, place, message).help("change the object itself")
         };
         let info = self.hub.kinds.kind(group, kind);
+        // A team that may write overlays in its namespace must not change what is everybody's.
         if info.is_some_and(|info| info.scope == Scope::Cluster) {
             let reason = "an overlay changes objects of its own namespace only";
             let finding = not_allowed("kind", &with_article(kind), reason);
@@ -274,6 +276,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         if fields.is_empty() {
             return everywhere(filled(&|_| None).ok());
         }
+        // The name of a cluster is known even if its ManagedCluster is not.
         let needs_managed = fields.iter().any(|field| *field != ClusterField::Name);
         let mut by_value: HashMap<Value, Vec<String>> = HashMap::new();
         let mut without: BTreeMap<NoValue, Vec<&str>> = BTreeMap::new();
@@ -297,6 +300,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             clusters: clusters.into(),
         });
         let mut here: Vec<ValueHere> = here.collect();
+        // The map has them in no order.
         here.sort_by(|one, other| one.clusters.cmp(&other.clusters));
         self.findings.extend(no_value(overlay, field, &without));
         Some((here.into(), unknown.into()))
@@ -319,6 +323,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             let Ok(pointer) = found.map_err(|lacks| missing.push((*object, lacks))) else {
                 continue;
             };
+            // The whole object is compared with each value, to find a protected part that it would change.
             if may_contain_parts(&pointer) && !here.iter().all(|_| self.work.keep(&object.value)) {
                 return None;
             }

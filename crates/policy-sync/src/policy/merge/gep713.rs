@@ -144,6 +144,7 @@ impl Composed {
                 for settings in settings.into_iter().chain([&*overrides]) {
                     patch(&mut result, settings, unit);
                 }
+                // Which policy a value is from makes no difference here.
                 let values = result.into_iter().map(|(key, leaf)| (key, leaf.value));
                 values.collect::<BTreeMap<_, _>>()
             };
@@ -178,6 +179,8 @@ impl Composed {
                     let stands_in = fallback.as_ref().is_some_and(|(_, settings)| !is_empty(settings));
                     let never_empty = stands_in || !is_empty(defaults) || !is_empty(overrides);
                     if !never_empty {
+                        // Beside settings that count as empty (a condition without a limit, say), a fallback would be a
+                        // third case.
                         if !defaults.is_empty() || !overrides.is_empty() {
                             return None;
                         }

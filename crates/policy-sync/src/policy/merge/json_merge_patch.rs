@@ -22,6 +22,7 @@ pub(crate) fn flatten(value: &Value, pointer: String, leaf: &mut dyn FnMut(Strin
                 flatten(value, pointer::child(&pointer, key), leaf);
             }
         }
+        // Settings without anything have no leaf, and not an empty one.
         Value::Object(_) if pointer.is_empty() => {}
         other => leaf(pointer, other),
     }
@@ -32,6 +33,7 @@ pub fn unflatten<'l>(leaves: impl Iterator<Item = &'l Leaf>) -> Value {
     let mut root = Map::new();
     let mut lists = BTreeMap::new();
     for leaf in leaves {
+        // A null of a patch has deleted what it was for, and is no setting itself.
         if !leaf.value.is_null() {
             insert(&mut root, &leaf.at, Value::clone(&leaf.value));
             let element = leaf.element.as_ref();

@@ -46,6 +46,8 @@ pub(crate) fn per_field(profile: &Profile, levels: &[&[Entry]]) -> Content {
         });
         for list in profile.list_keys.iter().filter(|list| has(&own, &list.pointer)) {
             let below = format!("{}/", list.pointer);
+            // NGINX inherits a directive only where a level has none of its own, so a list replaces the one above as a
+            // whole.
             result.retain(|key, _| **key != *list.pointer && !key.starts_with(&below));
         }
         patch(&mut result, &own, &profile.unit);

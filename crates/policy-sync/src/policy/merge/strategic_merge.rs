@@ -138,7 +138,7 @@ fn put_together(own: &[Item<'_>], other: &[Item<'_>], at: &str) -> Content {
 
 /// The elements of several lists, one list after the other.
 pub(crate) fn all_elements(lists: &[&Leaf], at: &str) -> Content {
-    let all = ListKey::all(at);
+    let all = ListKey::default();
     let items = lists
         .iter()
         .flat_map(|leaf| items(leaf, topology::items(Some(&leaf.value)), &all));

@@ -9,44 +9,8 @@ use kube_json::Value;
 
 use crate::api::gateway::AdmittedNamespaces;
 use crate::object::Object;
-use crate::policy::profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
-use crate::topology::{BackendId, GatewayId, GatewayNode, Level, Node, Topology, items};
-
-pub(super) fn profiles() -> Vec<Profile> {
-    vec![
-        Profile {
-            authorizes: true,
-            ..kind("security.istio.io", "AuthorizationPolicy")
-        },
-        kind("security.istio.io", "RequestAuthentication"),
-        kind("telemetry.istio.io", "Telemetry"),
-        kind("extensions.istio.io", "TrafficExtension"),
-        kind("extensions.istio.io", "WasmPlugin"),
-        kind("networking.istio.io", "EnvoyFilter"),
-        // Of the mesh, of a namespace, of workloads: the narrowest one says how a workload takes connections, and of two of
-        // one width the oldest (`istio/istio pilot/pkg/model/authentication.go@1.30.3`). Listeners of Gateways have `tls`.
-        Profile {
-            // Istio skips modes that are UNSET (`isMtlsModeUnset` in the same file).
-            unset_modes: true,
-            ..kind("security.istio.io", "PeerAuthentication")
-                .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
-                .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
-                .ends(&[Level::Backend])
-        },
-    ]
-}
-
-fn kind(group: &str, kind: &str) -> Profile {
-    Profile {
-        of_workloads: true,
-        status: StatusShape::Nothing,
-        ..Profile::inherited(group, kind)
-            .wrapped(Wrappers::Bare, None)
-            .merges(Strategy::Atomic, MergeUnit::Whole)
-            .same_target(SameTarget::AddUp, Precedence::EstablishedChallenger)
-            .ends(&[Level::Gateway, Level::Backend])
-    }
-}
+use crate::policy::profile::Profile;
+use crate::topology::{BackendId, GatewayId, GatewayNode, Node, Topology, items};
 
 /// The class of Gateways that Istio turns into waypoints: a policy without a target never applies there.
 pub(crate) const WAYPOINT_CLASS: &str = "istio-waypoint";
@@ -137,6 +101,7 @@ pub(crate) fn waypoint_of(topology: &Topology<'_>, backend: BackendId) -> Result
             ));
         }
     };
+    // The waypoint is beside the Service, unless a label says where (docs/systems/other-policies.md#waypoints).
     let of_waypoint = elsewhere.unwrap_or(namespace);
     let Some(gateway) = topology.find_gateway(of_waypoint, name) else {
         return Err(Unserved::perhaps(
@@ -272,6 +237,7 @@ impl<'a> Workloads<'a> {
         }
         self.learn(topology);
         let known = self.known.as_deref().unwrap_or_default();
+        // One label narrows thousands of workloads to a few, of which the others are compared.
         let candidates = self.by_label.get(&(*key, *value)).into_iter().flatten();
         let found = candidates.filter_map(|position| known.get(*position));
         let found = found.filter(|(_, namespace, labels)| {
@@ -331,11 +297,18 @@ fn labels_of_gateway<'a>(gateway: &GatewayNode<'a>, class: &'a str) -> Labels<'a
     labels
 }
 
+/// Whether AuthorizationPolicies let everybody in. Of each other kind, its profile says which settings do; of this one, only
+/// the rules of all policies together tell.
+pub(crate) fn lets_everybody_in<'s>(profile: &Profile, policies: impl Iterator<Item = &'s Value>) -> bool {
+    let is_it = profile.group == "security.istio.io" && profile.kind == "AuthorizationPolicy";
+    is_it && permit_everybody(policies)
+}
+
 /// Whether policies that permit and deny requests let everybody in together: none denies or asks somebody else, and those
 /// that permit, if there are any, have a rule for every request. A policy without rules matches nothing, and a rule
 /// without conditions everything
 /// (`istio/istio pilot/pkg/security/authz/builder/builder.go@01eb2ecbe4cdd3b8e911b412050c04951a43fe33`).
-pub(crate) fn permit_everybody<'s>(policies: impl Iterator<Item = &'s Value>) -> bool {
+fn permit_everybody<'s>(policies: impl Iterator<Item = &'s Value>) -> bool {
     let (mut permits, mut is_open) = (false, false);
     for policy in policies {
         let rules = items(policy.get("rules"));

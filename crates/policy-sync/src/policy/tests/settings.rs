@@ -34,9 +34,13 @@ fn labeled(class: Class) -> Profile {
 
 /// A kind whose settings are in the spec itself.
 fn bare(unit: MergeUnit) -> Profile {
-    labeled(Class::Inherited)
-        .wrapped(Wrappers::Bare, Some("mergeType"))
-        .merges(Strategy::None, unit)
+    Profile {
+        wrappers: Wrappers::Bare,
+        strategy_fields: vec!["mergeType".to_owned()],
+        strategy: Strategy::None,
+        unit,
+        ..labeled(Class::Inherited)
+    }
 }
 
 #[test]
@@ -126,7 +130,11 @@ fn only_a_mode_that_is_unset_says_nothing_and_only_to_a_kind_that_has_such_modes
 
 #[test]
 fn a_policy_is_invalid_if_its_wrappers_exclude_each_other_and_not_for_what_is_ignored() {
-    let profile = labeled(Class::Inherited).wrapped(Wrappers::OneOfDefaultsOverrides, Some("strategy"));
+    let profile = Profile {
+        wrappers: Wrappers::OneOfDefaultsOverrides,
+        strategy_fields: vec!["strategy".to_owned()],
+        ..labeled(Class::Inherited)
+    };
     let ignored = taken_apart(&profile, &json!({"strategy": "merge", "x": 1}));
     assert_eq!(ignored.problems.len(), 1, "{ignored:?}");
     assert!(ignored.are_valid());

@@ -42,7 +42,10 @@ fn objects(profile: &Profile, specs: &[Value]) -> Vec<(usize, Vec<String>)> {
 fn with(precedence: Precedence) -> Profile {
     Profile {
         precedence,
-        ..Profile::inherited("colors.example.com", "ColorPolicy")
+        ..Profile::from_class(
+            &GroupKind::new("colors.example.com", "ColorPolicy"),
+            Default::default(),
+        )
     }
 }
 

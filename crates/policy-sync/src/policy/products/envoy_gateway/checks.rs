@@ -5,57 +5,73 @@ use std::net::IpAddr;
 
 use apimachinery::{ParsedPattern, PatternError, Quantity, Url, duration, key_complaints};
 use kube_json::Value;
+use serde::de::Error as _;
+use serde::{Deserialize as _, Deserializer};
 
 use crate::topology::items;
 
-/// What is refused.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Refuses {
-    /// Texts that Go's `time.ParseDuration` does not read, under this name.
-    NoDuration(&'static str),
-    /// Sizes of bytes outside of bounds, under this name; whether the message has the bounds.
-    Size(&'static str, (u32, u32), bool),
-    /// Numbers that are no uint32, under this name.
-    Number(&'static str),
-    /// What Go's `net.ParseCIDR` does not read, after this introduction.
-    NoCidr(&'static str),
-    /// What the function says.
-    If(fn(&Value) -> Option<String>),
+/// A check of one value: why it is refused.
+pub(super) type Check = fn(&Value) -> Option<String>;
+
+/// The check that `refusals.json` names.
+pub(super) fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Check, D::Error> {
+    Ok(match <&str>::deserialize(deserializer)? {
+        "authorizedPath" => authorized_path,
+        "backOff" => back_off,
+        "bandwidth" => bandwidth,
+        "buffer" => buffer,
+        "earlyRequestHeaders" => |changes| headers(changes, "EarlyRequestHeaders"),
+        "expression" => expression,
+        "header" => header,
+        "lateResponseHeaders" => |changes| headers(changes, "LateResponseHeaders"),
+        "limitedPath" => |path| path_match(path, "unable to translate rateLimit: invalid path type."),
+        "ofHttp" => of_http,
+        "providers" => providers,
+        "queryParameter" => query_parameter,
+        "rateLimitType" => rate_limit_type,
+        "redirectUrl" => redirect_url,
+        "statName" => stat_name,
+        "tableSize" => table_size,
+        "tokenEndpoint" => token_endpoint,
+        "units" => units,
+        name => return Err(D::Error::custom(format_args!("there is no check `{name}`"))),
+    })
 }
 
-impl Refuses {
-    pub(crate) fn message(self, value: &Value) -> Option<String> {
-        match self {
-            Self::NoDuration(name) => {
-                let text = value.as_str()?;
-                let is_read = duration::nanoseconds(text).is_some();
-                (!is_read).then(|| match name {
-                    "" => format!("time: invalid duration \"{text}\""),
-                    name => format!("invalid {name} value {text}"),
-                })
-            }
-            Self::Size(name, (least, most), says_bounds) => {
-                let text = written(value)?;
-                let Some(size) = Quantity::parse(&text).ok()?.int64() else {
-                    return Some(format!("invalid {name} value {text}"));
-                };
-                let bounds = says_bounds.then(|| format!(", must be between {least} and {most}"));
-                let bounds = bounds.unwrap_or_default();
-                let fits = (i64::from(least)..=i64::from(most)).contains(&size);
-                (!fits).then(|| format!("{name} value {text} is out of range{bounds}"))
-            }
-            Self::Number(name) => {
-                let number = value.as_i64()?;
-                let fits = u32::try_from(number).is_ok();
-                (!fits).then(|| format!("invalid {name} value {number}"))
-            }
-            Self::NoCidr(introduction) => {
-                let text = value.as_str()?;
-                (!is_cidr(text)).then(|| format!("{introduction}invalid CIDR address: {text}"))
-            }
-            Self::If(says) => says(value),
-        }
-    }
+pub(super) fn no_duration(value: &Value, name: &str) -> Option<String> {
+    let text = value.as_str()?;
+    let is_read = duration::nanoseconds(text).is_some();
+    (!is_read).then(|| match name {
+        "" => format!("time: invalid duration \"{text}\""),
+        name => format!("invalid {name} value {text}"),
+    })
+}
+
+pub(super) fn no_number(value: &Value, name: &str) -> Option<String> {
+    let number = value.as_i64()?;
+    let fits = u32::try_from(number).is_ok();
+    (!fits).then(|| format!("invalid {name} value {number}"))
+}
+
+pub(super) fn no_size(
+    value: &Value,
+    name: &str,
+    (least, most): (u32, u32),
+    shows_bounds: bool,
+) -> Option<String> {
+    let text = written(value)?;
+    let Some(size) = Quantity::parse(&text).ok()?.int64() else {
+        return Some(format!("invalid {name} value {text}"));
+    };
+    let bounds = shows_bounds.then(|| format!(", must be between {least} and {most}"));
+    let bounds = bounds.unwrap_or_default();
+    let fits = (i64::from(least)..=i64::from(most)).contains(&size);
+    (!fits).then(|| format!("{name} value {text} is out of range{bounds}"))
+}
+
+pub(super) fn no_cidr(value: &Value, introduction: &str) -> Option<String> {
+    let text = value.as_str().filter(|text| !is_cidr(text))?;
+    Some(format!("{introduction}invalid CIDR address: {text}"))
 }
 
 /// A quantity as it is written.
@@ -95,7 +111,7 @@ fn no_pattern(text: &str) -> Option<String> {
 }
 
 /// A deprecated type of rate limit without its settings.
-pub(crate) fn rate_limit_type(limit: &Value) -> Option<String> {
+fn rate_limit_type(limit: &Value) -> Option<String> {
     let field = match text(limit, "type")? {
         "Global" => "global",
         "Local" => "local",
@@ -109,15 +125,8 @@ fn has_no_selectors(rule: &Value) -> bool {
     items(rule.get("clientSelectors")).is_empty()
 }
 
-/// Two defaults.
-pub(crate) fn two_defaults(rules: &Value) -> Option<String> {
-    let defaults = rules.as_array()?.iter().filter(|rule| has_no_selectors(rule));
-    (defaults.count() > 1)
-        .then(|| "local rateLimit can not have more than one rule without clientSelectors".to_owned())
-}
-
 /// A unit that is not a multiple of that of the default, which is one second if there is no default.
-pub(crate) fn units(rules: &Value) -> Option<String> {
+fn units(rules: &Value) -> Option<String> {
     let rules = rules.as_array()?;
     let unit = |rule: &Value| seconds(rule.pointer("/limit/unit")?.as_str()?);
     let default = rules.iter().find(|rule| has_no_selectors(rule));
@@ -142,19 +151,8 @@ fn seconds(unit: &str) -> Option<u32> {
     })
 }
 
-/// A selector of nothing.
-pub(crate) fn no_selection(selector: &Value) -> Option<String> {
-    let lists = ["headers", "methods", "queryParams"];
-    let parts = ["path", "sourceCIDR"];
-    let selects = lists.iter().any(|list| !items(selector.get(list)).is_empty())
-        || parts.iter().any(|part| selector.get(*part).is_some());
-    let message = "unable to translate rateLimit. At least one of the header or method or path or sourceCIDR or \
-                   queryParameters must be specified";
-    (!selects).then(|| message.to_owned())
-}
-
 /// A header match whose type and value do not fit.
-pub(crate) fn header(header: &Value) -> Option<String> {
+fn header(header: &Value) -> Option<String> {
     match (text(header, "type").unwrap_or("Exact"), text(header, "value")) {
         ("Exact", Some(_)) => None,
         ("RegularExpression", Some(pattern)) => no_pattern(pattern),
@@ -169,7 +167,7 @@ pub(crate) fn header(header: &Value) -> Option<String> {
 }
 
 /// The same of a query parameter.
-pub(crate) fn query_parameter(parameter: &Value) -> Option<String> {
+fn query_parameter(parameter: &Value) -> Option<String> {
     let value = text(parameter, "value");
     let not_applicable = |what: &str| {
         let why = "is not applicable for distinct query parameter match type";
@@ -191,13 +189,13 @@ pub(crate) fn query_parameter(parameter: &Value) -> Option<String> {
 }
 
 /// A path match of an authorization rule.
-pub(crate) fn authorized_path(path: &Value) -> Option<String> {
+fn authorized_path(path: &Value) -> Option<String> {
     let said = path_match(path, "invalid path type");
     said.map(|said| format!("unable to translate authorization rule: {said}"))
 }
 
 /// A path match of another type, or whose expression does not parse.
-pub(crate) fn path_match(path: &Value, no_type: &str) -> Option<String> {
+fn path_match(path: &Value, no_type: &str) -> Option<String> {
     match text(path, "type").unwrap_or("PathPrefix") {
         "PathPrefix" | "Exact" => None,
         "RegularExpression" => no_pattern(text(path, "value")?),
@@ -206,7 +204,7 @@ pub(crate) fn path_match(path: &Value, no_type: &str) -> Option<String> {
 }
 
 /// Less than Envoy's least bandwidth.
-pub(crate) fn bandwidth(limits: &Value) -> Option<String> {
+fn bandwidth(limits: &Value) -> Option<String> {
     ["request", "response"].into_iter().find_map(|direction| {
         let limit = limits.get(direction)?.get("limit")?;
         let value = written(limit.get("value")?)?;
@@ -225,7 +223,7 @@ pub(crate) fn bandwidth(limits: &Value) -> Option<String> {
 }
 
 /// The size of the table of a consistent hash, which is a prime.
-pub(crate) fn table_size(balancer: &Value) -> Option<String> {
+fn table_size(balancer: &Value) -> Option<String> {
     let size = balancer.pointer("/consistentHash/tableSize")?.as_u64()?;
     let is_hash = text(balancer, "type") == Some("ConsistentHash");
     let fits = size <= 5_000_011 && is_prime(size);
@@ -238,7 +236,7 @@ fn is_prime(number: u64) -> bool {
 }
 
 /// Intervals of retries that do not fit.
-pub(crate) fn back_off(back_off: &Value) -> Option<String> {
+fn back_off(back_off: &Value) -> Option<String> {
     let interval = |field: &str| text(back_off, field).and_then(duration::nanoseconds);
     let (base, most) = (interval("baseInterval"), interval("maxInterval"));
     let message = match (base, most) {
@@ -251,7 +249,7 @@ pub(crate) fn back_off(back_off: &Value) -> Option<String> {
 }
 
 /// A buffer for requests that does not fit 32 bits.
-pub(crate) fn buffer(limit: &Value) -> Option<String> {
+fn buffer(limit: &Value) -> Option<String> {
     let text = written(limit)?;
     let Some(size) = Quantity::parse(&text).ok()?.int64() else {
         return Some("limit must be convertible to an int64".to_owned());
@@ -260,17 +258,11 @@ pub(crate) fn buffer(limit: &Value) -> Option<String> {
     (!fits).then(|| format!("limit value {text} is out of range, must be between 0 and {most}"))
 }
 
-/// A buffer beside upgrades.
-pub(crate) fn buffered_upgrade(spec: &Value) -> Option<String> {
-    let is_both = spec.get("requestBuffer").is_some() && !items(spec.get("httpUpgrade")).is_empty();
-    is_both.then(|| "requestBuffer cannot be used together with httpUpgrade".to_owned())
-}
-
 /// The operators in the name of a statistic.
 const OPERATORS: [&str; 4] = ["ROUTE_NAME", "ROUTE_NAMESPACE", "ROUTE_KIND", "ROUTE_RULE_NAME"];
 
 /// An operator that is not one.
-pub(crate) fn stat_name(name: &Value) -> Option<String> {
+fn stat_name(name: &Value) -> Option<String> {
     let mut rest = name.as_str()?;
     while let Some((_, after)) = rest.split_once('%') {
         let (operator, after) = after.split_once('%')?;
@@ -285,7 +277,7 @@ pub(crate) fn stat_name(name: &Value) -> Option<String> {
 }
 
 /// Headers that are no headers, or changes of none.
-pub(crate) fn headers(changes: &Value, name: &str) -> Option<String> {
+fn headers(changes: &Value, name: &str) -> Option<String> {
     let added = ["add", "set", "addIfAbsent"].into_iter().flat_map(|verb| {
         let wrong = items(changes.get(verb)).iter().map(wrong_header);
         wrong.map(move |wrong| wrong.map(|wrong| format!("cannot {verb} a header with {wrong}")))
@@ -326,57 +318,8 @@ fn is_header_value(value: &str) -> bool {
     words.all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_graphic()))
 }
 
-/// The cipher suites that Envoy has, each by its names of OpenSSL and of IANA
-/// (`envoyproxy/gateway internal/gatewayapi/tls.go@v1.9.0`).
-#[rustfmt::skip] // one suite a line
-const CIPHERS: [(&str, &str); 14] = [
-    ("AES128-GCM-SHA256", "TLS_RSA_WITH_AES_128_GCM_SHA256"),
-    ("AES128-SHA", "TLS_RSA_WITH_AES_128_CBC_SHA"),
-    ("AES256-GCM-SHA384", "TLS_RSA_WITH_AES_256_GCM_SHA384"),
-    ("AES256-SHA", "TLS_RSA_WITH_AES_256_CBC_SHA"),
-    ("ECDHE-ECDSA-AES128-GCM-SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"),
-    ("ECDHE-ECDSA-AES128-SHA", "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA"),
-    ("ECDHE-ECDSA-AES256-GCM-SHA384", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"),
-    ("ECDHE-ECDSA-AES256-SHA", "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA"),
-    ("ECDHE-ECDSA-CHACHA20-POLY1305", "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"),
-    ("ECDHE-RSA-AES128-GCM-SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
-    ("ECDHE-RSA-AES128-SHA", "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA"),
-    ("ECDHE-RSA-AES256-GCM-SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"),
-    ("ECDHE-RSA-AES256-SHA", "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA"),
-    ("ECDHE-RSA-CHACHA20-POLY1305", "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256"),
-];
-
-/// Another cipher suite.
-pub(crate) fn cipher(cipher: &Value) -> Option<String> {
-    let cipher = cipher.as_str()?;
-    let mut suites = CIPHERS.iter();
-    let is_there = suites.any(|(openssl, iana)| [*openssl, *iana].contains(&cipher));
-    (!is_there).then(|| format!("unsupported cipher suite: {cipher}"))
-}
-
-/// Certificates of clients that are to be verified against nothing.
-pub(crate) fn no_authority(validation: &Value) -> Option<String> {
-    let (mode, optional) = (text(validation, "mode"), is_true(validation, "optional"));
-    let in_effect = mode.unwrap_or(if optional {
-        "VerifyIfGiven"
-    } else {
-        "RequireAndVerify"
-    });
-    let verifies = ["VerifyIfGiven", "RequireAndVerify"].contains(&in_effect);
-    if !verifies || !items(validation.get("caCertificateRefs")).is_empty() {
-        return None;
-    }
-    Some(if mode.is_none() && optional {
-        format!(
-            "tls.clientValidation.optional=true requires caCertificateRefs (maps to mode \"{in_effect}\")"
-        )
-    } else {
-        format!("tls.clientValidation.mode \"{in_effect}\" requires caCertificateRefs")
-    })
-}
-
 /// Providers of JWTs.
-pub(crate) fn providers(providers: &Value) -> Option<String> {
+fn providers(providers: &Value) -> Option<String> {
     let mut said = Vec::new();
     let mut names = BTreeSet::new();
     for provider in providers.as_array()? {
@@ -437,7 +380,7 @@ fn local_keys(local: &Value, name: &str) -> Option<String> {
 }
 
 /// The endpoint of tokens, which needs a name.
-pub(crate) fn token_endpoint(endpoint: &Value) -> Option<String> {
+fn token_endpoint(endpoint: &Value) -> Option<String> {
     let endpoint = endpoint.as_str()?;
     let Ok(url) = Url::parse(endpoint) else {
         return Some(format!("error parsing token endpoint URL: parse \"{endpoint}\""));
@@ -448,7 +391,7 @@ pub(crate) fn token_endpoint(endpoint: &Value) -> Option<String> {
 }
 
 /// The URL that a login comes back to, which needs a path.
-pub(crate) fn redirect_url(url: &Value) -> Option<String> {
+fn redirect_url(url: &Value) -> Option<String> {
     let url = url.as_str()?;
     let known = ["http", "https", "%REQ(x-forwarded-proto)%"];
     let path = url
@@ -460,43 +403,14 @@ pub(crate) fn redirect_url(url: &Value) -> Option<String> {
 }
 
 /// An expression that is none. What is only too much for us is not refused, and without CEL nothing is.
-pub(crate) fn expression(expression: &Value) -> Option<String> {
+fn expression(expression: &Value) -> Option<String> {
     let text = expression.as_str()?;
     let is_wrong = matches!(cel_eval::parse(text), Err(cel_eval::Unparsed::Wrong(_)));
     is_wrong.then(|| format!("invalid CEL expression: {text}"))
 }
 
-/// An API key in two places.
-pub(crate) fn key_source(source: &Value) -> Option<String> {
-    let places = ["headers", "params", "cookies"].into_iter();
-    let used = places.filter(|place| !items(source.get(*place)).is_empty());
-    (used.count() > 1).then(|| "only one of headers, params or cookies must be specified".to_owned())
-}
-
-/// A header that passes the login by, and that no JWT is read from.
-pub(crate) fn passed_through(spec: &Value) -> Option<String> {
-    let says = |what: &str| {
-        let said = "the OIDC.PassThroughAuthHeader setting must be used in conjunction with";
-        Some(format!("{said} {what}"))
-    };
-    if !is_true(spec.get("oidc")?, "passThroughAuthHeader") {
-        return None;
-    }
-    let Some(jwt) = spec.get("jwt") else {
-        return says("JWT settings");
-    };
-    let is_read = |provider: &Value| {
-        let sources = provider.get("extractFrom");
-        sources.is_none_or(|sources| !items(sources.get("headers")).is_empty())
-    };
-    if items(jwt.get("providers")).iter().any(is_read) {
-        return None;
-    }
-    says("a JWT provider that is configured to read from a header")
-}
-
 /// A rule about HTTP.
-pub(crate) fn of_http(authorization: &Value) -> Option<String> {
+fn of_http(authorization: &Value) -> Option<String> {
     let rules = items(authorization.get("rules")).iter().enumerate();
     rules.into_iter().find_map(|(position, rule)| {
         let principal = rule.get("principal").unwrap_or(&Value::Null);

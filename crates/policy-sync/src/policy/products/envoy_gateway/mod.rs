@@ -17,152 +17,92 @@ use kube_json::Value;
 use crate::object::Object;
 use crate::policy::merge::json_merge_patch::{lay_under, starting_with, unflatten};
 use crate::policy::model::{Content, Entry, Leaf};
-use crate::policy::profile::{
-    Dictates, Filled, ListKey, MergeUnit, Open, Precedence, Profile, SameTarget, StatusShape, Strategy,
-    Wrappers, owned,
-};
-use crate::topology::{ClassId, GatewayId, Level, ListenerId, Node, Sources, Topology};
+use crate::policy::profile::MergeUnit;
+use crate::topology::{ClassId, GatewayId, ListenerId, Node, Sources, Topology};
 pub(crate) use refusals::Rejection;
 use refusals::{Traffic, refused, unfit_for_route};
 
 pub(crate) const GROUP: &str = "gateway.envoyproxy.io";
 
-/// The fields of a SecurityPolicy that authenticate.
-const IDENTITIES: [&str; 5] = ["/apiKeyAuth", "/basicAuth", "/extAuth", "/jwt", "/oidc"];
-
-pub(super) fn profiles() -> Vec<Profile> {
-    vec![
-        kind("ClientTrafficPolicy", Level::Listener).wrapped(Wrappers::Bare, None),
-        Profile {
-            list_keys: vec![
-                ListKey::keyed("/compression", "type"),
-                ListKey::keyed("/compressor", "type"),
-                ListKey::keyed("/httpUpgrade", "type"),
-                // Each rule gets the name of its policy before they are merged, so that no two are one.
-                ListKey::all("/rateLimit/global/rules"),
-                // A rule for all clients is then not a rule but the default, and there is only one.
-                ListKey {
-                    without: Some("clientSelectors".to_owned()),
-                    ..ListKey::all("/rateLimit/local/rules")
-                },
-            ],
-            // The controller sets what is not set yet of a TCP or UDP route, and of an HTTP route all or nothing
-            // (docs/systems/envoy-gateway.md#levels).
-            filled: vec![
-                filled(
-                    &["TCPRoute", "TLSRoute"],
-                    &[
-                        "loadBalancer",
-                        "proxyProtocol",
-                        "healthCheck",
-                        "circuitBreaker",
-                        "tcpKeepalive",
-                        "timeout",
-                        "dns",
-                    ],
-                ),
-                filled(&["UDPRoute"], &["loadBalancer", "dns"]),
-            ],
-            ..kind("BackendTrafficPolicy", Level::Rule)
-        },
-        kind("EnvoyExtensionPolicy", Level::Rule),
-        Profile {
-            list_keys: vec![ListKey::keyed("/extAuth/contextExtensions", "name")],
-            // Regardless of the other settings on the Gateway, a TCP route has no requests that it could apply to.
-            filled: vec![Filled {
-                only: true,
-                ..filled(&["TCPRoute"], &["authorization"])
-            }],
-            // One with CORS alone does not restrict clients, and one may let all of them in.
-            open: vec![
-                Open::new(&[], &[IDENTITIES.as_slice(), &["/authorization"]].concat()),
-                Open::new(
-                    &["/authorization/defaultAction=Allow"],
-                    &[IDENTITIES.as_slice(), &["/authorization/rules"]].concat(),
-                ),
-            ],
-            ..kind("SecurityPolicy", Level::Rule)
-        },
-        Profile {
-            priority_field: Some("priority".to_owned()),
-            ..Profile::inherited(GROUP, "EnvoyPatchPolicy")
-                .wrapped(Wrappers::Bare, None)
-                // All of them apply: envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0.
-                .merges(Strategy::Atomic, MergeUnit::Whole)
-                .same_target(SameTarget::AddUp, Precedence::EstablishedChallenger)
-                .ends(&[Level::Gateway])
-        },
-    ]
+/// The listeners that do not end TLS, by port: to Envoy, those of one port are one listener, also of several Gateways that
+/// run as one (docs/systems/envoy-gateway.md#merged-gateways).
+#[derive(Debug, Default)]
+pub(crate) struct SharedPorts {
+    /// The classes whose Gateways are known to run as one.
+    pub(crate) merging: BTreeSet<ClassId>,
+    /// By the first of the Gateways that run as one, and the port.
+    plain: HashMap<(GatewayId, i64), Vec<(GatewayId, ListenerId)>>,
 }
 
-/// A kind of which one policy applies to a target (docs/systems/envoy-gateway.md#merge-types).
-fn kind(kind: &str, end: Level) -> Profile {
-    Profile {
-        dictates: Dictates::Challenger,
-        status: StatusShape::EnvoyGateway,
-        ..Profile::inherited(GROUP, kind)
-            .wrapped(Wrappers::Bare, Some("mergeType"))
-            .merges(Strategy::Atomic, MergeUnit::JsonMergePatch)
-            .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
-            .ends(&[end])
-    }
-}
-
-fn filled(routes: &[&str], fields: &[&str]) -> Filled {
-    Filled {
-        routes: owned(routes),
-        fields: owned(fields),
-        only: false,
-    }
-}
-
-/// Listeners with their Gateways, by port.
-type ByPort = HashMap<i64, Vec<(GatewayId, ListenerId)>>;
-
-/// The listeners by port, to find policies that share a port with listeners that they are not for.
-pub(crate) struct SharedPorts<'f, 'a> {
-    topology: &'f Topology<'a>,
-    /// The classes whose Gateways run as one.
-    merging: &'f BTreeSet<ClassId>,
-    /// By the first of the Gateways that run as one, and by port, the listeners that do not end TLS.
-    plain: HashMap<Option<GatewayId>, ByPort>,
-}
-
-impl<'f, 'a> SharedPorts<'f, 'a> {
-    pub(crate) fn new(topology: &'f Topology<'a>, merging: &'f BTreeSet<ClassId>) -> Self {
-        Self {
-            topology,
+impl SharedPorts {
+    pub(crate) fn new(topology: &Topology<'_>, sources: Sources<'_>) -> Self {
+        let merging = merging_classes(topology, sources);
+        let mut ports = Self {
             merging,
             plain: HashMap::new(),
+        };
+        for gateway in topology.gateways.ids() {
+            for listener in &topology.gateways.get(gateway).listeners {
+                if let Some(port) = ports.port(topology, gateway, *listener) {
+                    ports.plain.entry(port).or_default().push((gateway, *listener));
+                }
+            }
         }
+        ports
+    }
+
+    /// The port of a listener that does not end TLS, among those of the Gateways that run as one with its own.
+    fn port(&self, topology: &Topology<'_>, gateway: GatewayId, id: ListenerId) -> Option<(GatewayId, i64)> {
+        let listener = topology.listeners.get(id);
+        let class = topology.gateways.get(gateway).class;
+        let merged = self.merging.contains(&class).then(|| topology.classes.get(class));
+        let first = merged
+            .and_then(|class| class.gateways.first())
+            .unwrap_or(&gateway);
+        let is_plain = listener.protocol == "HTTP" && listener.gives_way_to.is_none();
+        is_plain.then_some((*first, listener.port?))
     }
 
     /// Whether a listener that a policy on a node is not for shares the port of one that it is for. The settings of a
-    /// connection cannot hold at some of the listeners of a port alone: those that do not end TLS are one to Envoy. A
-    /// policy on a whole Gateway is for all of its own; others come to its ports where Gateways are merged
+    /// connection cannot hold at some of the listeners of a port alone. A policy on a whole Gateway is for all of its own;
+    /// others come to its ports where Gateways are merged
     /// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
-    pub(crate) fn shares_port(&mut self, node: Node, listener: ListenerId) -> bool {
-        let topology = self.topology;
-        let Some(gateway) = topology.gateways_of(node).first().copied() else {
-            return false;
-        };
-        let port = topology.listeners.get(listener).port;
-        let port = port.filter(|_| is_plain(topology, listener));
-        let there = port.and_then(|port| self.there(gateway).get(&port));
-        there.is_some_and(|there| there.iter().any(|one| !is_meant(topology, node, *one)))
+    pub(crate) fn shares_port(
+        &self,
+        topology: &Topology<'_>,
+        node: Node,
+        (gateway, listener): (GatewayId, ListenerId),
+    ) -> bool {
+        let port = self.port(topology, gateway, listener);
+        port.is_some_and(|port| self.others(topology, node, port).next().is_some())
+    }
+
+    /// The listeners on a port that a policy on a node is not for.
+    fn others(
+        &self,
+        topology: &Topology<'_>,
+        node: Node,
+        port: (GatewayId, i64),
+    ) -> impl Iterator<Item = (GatewayId, ListenerId)> {
+        let there = self.plain.get(&port).into_iter().flatten().copied();
+        there.filter(move |one| !is_meant(topology, node, *one))
     }
 
     /// Why a policy is refused at listeners that share their ports; of those in its way, at most so many are named.
-    fn shared_port(&mut self, node: Node, refused: &[ListenerId], most: usize) -> Option<Rejection> {
-        let topology = self.topology;
+    fn refusal(
+        &self,
+        topology: &Topology<'_>,
+        node: Node,
+        (refused, most): (&[ListenerId], usize),
+    ) -> Option<Rejection> {
         let gateway = topology.gateways_of(node).first().copied()?;
         let ports = refused.iter();
-        let ports = ports.filter_map(|listener| topology.listeners.get(*listener).port);
-        let ports: BTreeSet<i64> = ports.collect();
-        let there = self.there(gateway);
-        let others = ports.iter().filter_map(|port| there.get(port)).flatten();
-        let others = others.filter(|one| !is_meant(topology, node, **one));
-        let others: BTreeSet<(GatewayId, ListenerId)> = others.take(most).copied().collect();
+        let ports = ports.filter_map(|listener| self.port(topology, gateway, *listener));
+        let ports: BTreeSet<(GatewayId, i64)> = ports.collect();
+        let others = ports
+            .into_iter()
+            .flat_map(|port| self.others(topology, node, port));
+        let others: BTreeSet<(GatewayId, ListenerId)> = others.take(most).collect();
         let names = others.into_iter().map(|(gateway, listener)| {
             let node = Node::Listener(gateway, listener);
             let section = topology.section(node).unwrap_or_default();
@@ -179,39 +119,12 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
             ..Rejection::default()
         })
     }
-
-    /// The listeners of all Gateways that run as one with a Gateway.
-    fn there(&mut self, gateway: GatewayId) -> &ByPort {
-        let topology = self.topology;
-        let class = topology.gateways.get(gateway).class;
-        let gateways = if self.merging.contains(&class) {
-            topology.classes.get(class).gateways.as_slice()
-        } else {
-            std::slice::from_ref(&gateway)
-        };
-        self.plain.entry(gateways.first().copied()).or_insert_with(|| {
-            let mut by_port = ByPort::new();
-            let nodes = gateways.iter().map(|gateway| Node::Gateway(*gateway));
-            for (gateway, listener) in nodes.flat_map(|node| topology.listeners_at(node)) {
-                let port = topology.listeners.get(listener).port;
-                if let Some(port) = port.filter(|_| is_plain(topology, listener)) {
-                    by_port.entry(port).or_default().push((gateway, listener));
-                }
-            }
-            by_port
-        })
-    }
 }
 
 /// `namespace/name` of the object that a node is a part of.
 fn key(topology: &Topology<'_>, node: Node) -> String {
     let identity = topology.identity(node);
     format!("{}/{}", identity.namespace.unwrap_or_default(), identity.name)
-}
-
-fn is_plain(topology: &Topology<'_>, listener: ListenerId) -> bool {
-    let listener = topology.listeners.get(listener);
-    listener.protocol == "HTTP" && listener.gives_way_to.is_none()
 }
 
 /// Whether a listener is one of those that a policy on a node is for.
@@ -280,6 +193,7 @@ pub(crate) fn no_default_host(
 ) -> Option<Rejection> {
     let node = topology.listeners.get(listener);
     let is_wanted = policy.value.pointer("/spec/http1/http10/useDefaultHost") == Some(&Value::Bool(true));
+    // Only there are requests of HTTP/1.0, which may name no host.
     let is_http = matches!(node.protocol, "HTTP" | "HTTPS");
     let has_host = node.hostname.is_some_and(|hostname| !hostname.contains('*'));
     if !is_of_clients(policy) || !is_wanted || !is_http || has_host || node.gives_way_to.is_some() {
@@ -326,6 +240,7 @@ pub(crate) fn with_enabled_ones(content: &Content) -> Option<Content> {
             })
         };
         let enabled: Vec<Value> = items.iter().filter(is_enabled).cloned().collect();
+        // Then the list stays shared.
         let is_same = enabled.len() == items.len();
         return (!is_same).then(|| with_list(content.clone(), leaf, enabled));
     }
@@ -361,6 +276,7 @@ pub(crate) fn with_enabled_ones(content: &Content) -> Option<Content> {
 /// Settings with this list, which comes from where the leaf does.
 fn with_list(mut content: Content, leaf: &Leaf, items: Vec<Value>) -> Content {
     let (at, mut list) = leaf.moved(LIST, Value::Array(items));
+    // It is one list again, not put together from two.
     list.element = None;
     content.insert(at, list);
     content
@@ -368,7 +284,7 @@ fn with_list(mut content: Content, leaf: &Leaf, items: Vec<Value>) -> Content {
 
 /// The classes whose EnvoyProxy, in the input, merges their Gateways. Of others nothing is known: the controller's own
 /// configuration may ask for it, too.
-pub(crate) fn merging_classes(topology: &Topology<'_>, sources: Sources<'_>) -> BTreeSet<ClassId> {
+fn merging_classes(topology: &Topology<'_>, sources: Sources<'_>) -> BTreeSet<ClassId> {
     let merges = |class: &Object| {
         let reference = class.root().get("spec").get("parametersRef");
         let is_proxy = reference.text("group") == Some(GROUP) && reference.text("kind") == Some("EnvoyProxy");

@@ -1,21 +1,27 @@
-//! Settings that Envoy Gateway's translation refuses (docs/systems/envoy-gateway.md#refused-settings): which fields are
-//! checked, how, and what the controller says.
+//! Settings that Envoy Gateway's translation refuses (docs/systems/envoy-gateway.md#refused-settings): `refusals.json` lists
+//! which fields are checked, and how; `checks` has the checks that are more than a comparison.
 //!
-//! CRDs refuse some of these values, too; these rules are also for hubs without CRDs.
-//! Each table names its source. What only the live system decides is not here: Secrets, ConfigMaps, backends, Wasm and Lua
-//! code, and what an issuer answers.
+//! CRDs refuse some of these values, too; these rules are also for hubs without CRDs. What only the live system decides is
+//! not here: Secrets, ConfigMaps, backends, Wasm and Lua code, and what an issuer answers.
+//!
+//! The parts of a kind, their order, and their messages are those of its translation, in the files of
+//! `envoyproxy/gateway internal/gatewayapi@v1.9.0`: `backendtrafficpolicy.go`, `clienttrafficpolicy.go`, `securitypolicy.go` (in
+//! the order for Gateways; another one for routes changes only the order of messages), and `envoyextensionpolicy.go`. The
+//! groups are settings of clusters, which a policy may also have for a backend of its own: `clustersettings.go`, `http.go`.
 
 #[cfg(test)]
 mod tests;
-use apimachinery::pointer;
-use kube_json::Value;
 
-use super::checks::{
-    Refuses, authorized_path, back_off, bandwidth, buffer, buffered_upgrade, cipher, expression, header,
-    headers, key_source, no_authority, no_selection, of_http, passed_through, path_match, providers,
-    query_parameter, rate_limit_type, redirect_url, stat_name, table_size, token_endpoint, two_defaults,
-    units,
-};
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, OnceLock};
+
+use apimachinery::{Field, Work};
+use crd_schema::{Condition, Variable};
+use kube_json::Value;
+use serde::Deserialize;
+
+use super::checks::{Check, named, no_cidr, no_duration, no_number, no_size};
+use crate::diagnostic::broken;
 use crate::topology::Node;
 
 /// Why the controller refuses a policy on a node.
@@ -50,14 +56,8 @@ impl Traffic {
 
 /// Why settings are refused. All parts of a policy are translated, and all their errors are said.
 pub(crate) fn refused(kind: &str, spec: &Value, traffic: Traffic) -> Option<Rejection> {
-    let parts = match kind {
-        "BackendTrafficPolicy" => BACKEND_TRAFFIC,
-        "ClientTrafficPolicy" => CLIENT_TRAFFIC,
-        "SecurityPolicy" => SECURITY,
-        "EnvoyExtensionPolicy" => EXTENSION,
-        _ => return None,
-    };
-    let translated = parts.iter().filter(|part| (part.is_translated)(traffic));
+    let parts = TABLES.kinds.get(kind)?;
+    let translated = parts.iter().filter(|part| part.is_translated(traffic));
     checked(translated, spec, "")
 }
 
@@ -65,8 +65,8 @@ pub(crate) fn refused(kind: &str, spec: &Value, traffic: Traffic) -> Option<Reje
 /// (`envoyproxy/gateway internal/gatewayapi/securitypolicy.go@v1.9.0`).
 pub(crate) fn unfit_for_route(kind: &str, spec: &Value, route: &str) -> Option<Rejection> {
     let (parts, introduction) = match (kind, route) {
-        ("SecurityPolicy", "TCPRoute") => (ON_TCP_ROUTES, "invalid SecurityPolicy for TCP route: "),
-        ("SecurityPolicy", _) => (ON_HTTP_ROUTES, "invalid SecurityPolicy: "),
+        ("SecurityPolicy", "TCPRoute") => (&TABLES.on_tcp_routes, "invalid SecurityPolicy for TCP route: "),
+        ("SecurityPolicy", _) => (&TABLES.on_routes, "invalid SecurityPolicy: "),
         _ => return None,
     };
     checked(parts.iter(), spec, introduction)
@@ -126,28 +126,44 @@ pub(crate) fn lower_first(kind: &str) -> String {
 }
 
 impl Part {
+    fn is_translated(&self, traffic: Traffic) -> bool {
+        match self.traffic {
+            None => true,
+            Some(Layer::Http) => traffic.http,
+            Some(Layer::Tls) => traffic.tls,
+        }
+    }
+
     /// Checks the part of the settings. It is translated up to its first error, unless its errors are joined.
     fn check(&self, spec: &Value, complaints: &mut Vec<Complaint>) {
         // One part may be listed twice, and then ends at the first error of both.
-        if !self.joins && complaints.iter().any(|known| known.part == self.name) {
+        if !self.joins && complaints.iter().any(|known| known.part == self.part) {
             return;
         }
+        let groups = self.groups.iter().filter_map(|group| TABLES.groups.get(group));
+        let rules: Vec<&Rule> = groups.flatten().chain(&self.rules).collect();
         let mut places = Vec::new();
-        each(spec, self.base, String::new(), &mut places);
-        places.retain(|(base, _)| !(self.unless)(spec, base));
-        for (base, settings) in places {
-            for rule in self.rules.iter().copied().flatten() {
-                let mut values = Vec::new();
-                each(settings, rule.at, base.clone(), &mut values);
-                for (pointer, value) in values {
-                    let Some(message) = rule.refuses.message(value) else {
+        Field::new(spec).each(self.at, &mut |place| places.push(place.clone()));
+        places.retain(|place| {
+            let is_left_out = self
+                .unless
+                .as_ref()
+                .is_some_and(|unless| unless.is_true(spec, place));
+            !(is_left_out || (self.may_fail_open && fails_open(spec, &place.pointer())))
+        });
+        for place in &places {
+            for rule in &rules {
+                let mut settings = Vec::new();
+                place.each(rule.at, &mut |setting| settings.push(setting.clone()));
+                for setting in settings {
+                    let Some(message) = rule.refuses.message(spec, &setting) else {
                         continue;
                     };
                     complaints.push(Complaint {
-                        part: self.name,
+                        part: self.part,
                         message,
-                        pointer,
-                        help: rule.help,
+                        pointer: setting.pointer(),
+                        help: rule.help(),
                     });
                     if !self.joins {
                         return;
@@ -158,278 +174,8 @@ impl Part {
     }
 }
 
-/// All values at a pointer in which `*` stands for each element or member.
-fn each<'v>(value: &'v Value, at: &str, pointer: String, found: &mut Vec<(String, &'v Value)>) {
-    let Some(rest) = at.strip_prefix('/') else {
-        if !value.is_null() {
-            found.push((pointer, value));
-        }
-        return;
-    };
-    let end = rest.find('/').unwrap_or(rest.len());
-    let (step, rest) = rest.split_at_checked(end).unwrap_or((rest, ""));
-    match value {
-        Value::Array(items) if step == "*" => {
-            for (position, item) in items.iter().enumerate() {
-                each(item, rest, pointer::child(&pointer, &position.to_string()), found);
-            }
-        }
-        Value::Object(members) if step == "*" => {
-            for (name, member) in members {
-                each(member, rest, pointer::child(&pointer, name), found);
-            }
-        }
-        value => {
-            if let Some(member) = value.get(step) {
-                each(member, rest, pointer::child(&pointer, step), found);
-            }
-        }
-    }
-}
-
-/// Groups of rules.
-type Rules = &'static [&'static [Rule]];
-
-/// A part of a policy, or settings of it at one place, that is translated by itself: its errors are said under its name.
-#[derive(Debug)]
-struct Part {
-    name: &'static str,
-    /// Whether it is translated for such traffic.
-    is_translated: fn(Traffic) -> bool,
-    /// Whether all of its errors are said, instead of the first.
-    joins: bool,
-    /// Where it is not translated, by the settings and the place of its own.
-    unless: fn(&Value, &str) -> bool,
-    /// The places of its settings; `*` stands for each element or member.
-    base: &'static str,
-    rules: Rules,
-}
-
-/// A rule about one field.
-#[derive(Debug)]
-struct Rule {
-    /// Below the place of the part.
-    at: &'static str,
-    refuses: Refuses,
-    help: &'static str,
-}
-
-const fn rule(at: &'static str, refuses: Refuses, help: &'static str) -> Rule {
-    Rule { at, refuses, help }
-}
-
-const A_DURATION: &str = "write a duration such as `10s`, `500ms`, or `1m30s`";
-
-const fn lasts(at: &'static str, name: &'static str) -> Rule {
-    rule(at, Refuses::NoDuration(name), A_DURATION)
-}
-
-const fn counts(at: &'static str, name: &'static str) -> Rule {
-    rule(at, Refuses::Number(name), "write a number from 0 to 4294967295")
-}
-
-const fn check(at: &'static str, says: fn(&Value) -> Option<String>, help: &'static str) -> Rule {
-    rule(at, Refuses::If(says), help)
-}
-
-const fn part(name: &'static str, base: &'static str, rules: Rules) -> Part {
-    Part {
-        name,
-        is_translated: |_| true,
-        joins: false,
-        unless: |_, _| false,
-        base,
-        rules,
-    }
-}
-
-/// A part all of whose errors are said.
-const fn joined(name: &'static str, base: &'static str, rules: Rules) -> Part {
-    Part {
-        joins: true,
-        ..part(name, base, rules)
-    }
-}
-
-/// Settings of clusters: `envoyproxy/gateway internal/gatewayapi/clustersettings.go@v1.9.0`.
-const TIMEOUT: &[Rule] = &[
-    lasts("/timeout/tcp/connectTimeout", "ConnectTimeout"),
-    lasts("/timeout/http/connectionIdleTimeout", "ConnectionIdleTimeout"),
-    lasts("/timeout/http/maxConnectionDuration", "MaxConnectionDuration"),
-    lasts("/timeout/http/requestTimeout", "RequestTimeout"),
-    lasts("/timeout/http/maxStreamDuration", "MaxStreamDuration"),
-    lasts("/timeout/http/streamIdleTimeout", "StreamIdleTimeout"),
-];
-const A_SIZE: &str = "write a size from 0 to 4294967295 bytes";
-#[rustfmt::skip] // one field a line
-const CONNECTION: &[Rule] = &[
-    rule("/connection/bufferLimit", Refuses::Size("BufferLimit", (0, u32::MAX), false), A_SIZE),
-];
-const TCP_KEEPALIVE: &[Rule] = &[
-    lasts("/tcpKeepalive/idleTime", "IdleTime"),
-    lasts("/tcpKeepalive/interval", "Interval"),
-];
-#[rustfmt::skip] // one field a line
-const CIRCUIT_BREAKER: &[Rule] = &[
-    counts("/circuitBreaker/maxConnections", "MaxConnections"),
-    counts("/circuitBreaker/maxParallelRequests", "MaxParallelRequests"),
-    counts("/circuitBreaker/maxPendingRequests", "MaxPendingRequests"),
-    counts("/circuitBreaker/maxParallelRetries", "MaxParallelRetries"),
-    counts("/circuitBreaker/maxRequestsPerConnection", "MaxRequestsPerConnection"),
-];
-#[rustfmt::skip] // one field a line
-const LOAD_BALANCER: &[Rule] = &[
-    check("/loadBalancer", table_size, "write a prime number up to 5000011, such as 65537"),
-    lasts("/loadBalancer/slowStart/window", ""),
-    lasts("/loadBalancer/backendUtilization/blackoutPeriod", "BlackoutPeriod"),
-    lasts("/loadBalancer/backendUtilization/weightExpirationPeriod", "WeightExpirationPeriod"),
-    lasts("/loadBalancer/backendUtilization/weightUpdatePeriod", "WeightUpdatePeriod"),
-    lasts("/loadBalancer/backendUtilization/outOfBand/reportingPeriod", "OutOfBand ReportingPeriod"),
-];
-#[rustfmt::skip] // one field a line
-const RETRY: &[Rule] = &[
-    lasts("/retry/perRetry/timeout", ""),
-    check("/retry/perRetry/backOff", back_off, "write intervals above zero, the base interval not above the maximal one"),
-];
-
-/// The bounds of a window of HTTP/2: Envoy's least, and the protocol's most
-/// (`envoyproxy/gateway internal/gatewayapi/http.go@v1.9.0`).
-const WINDOW: (u32, u32) = (65_535, 2_147_483_647);
-const A_WINDOW: &str = "write a size from 65535 to 2147483647 bytes";
-#[rustfmt::skip] // one field a line
-const HTTP2: &[Rule] = &[
-    rule("/http2/initialStreamWindowSize", Refuses::Size("InitialStreamWindowSize", WINDOW, true), A_WINDOW),
-    rule("/http2/initialConnectionWindowSize", Refuses::Size("InitialConnectionWindowSize", WINDOW, true), A_WINDOW),
-];
-
-/// The same where a policy has them for a backend of its own.
-#[rustfmt::skip] // the groups in a line
-const CLUSTER: Rules = &[TIMEOUT, CONNECTION, TCP_KEEPALIVE, CIRCUIT_BREAKER, LOAD_BALANCER, HTTP2, RETRY];
-
-/// `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`.
-#[rustfmt::skip] // one part a line
-const BACKEND_TRAFFIC: &[Part] = &[
-    part("RateLimit", "/rateLimit", &[&[check("", rate_limit_type, "remove `type`, and keep `local` or `global`")]]),
-    LOCAL_LIMIT,
-    Part { base: "/rateLimit/local/rules/*/clientSelectors/*", rules: &[SELECTORS], ..LOCAL_LIMIT },
-    Part {
-        unless: |spec, _| is_only(spec, "Local"),
-        ..part("RateLimit", "/rateLimit/global/rules/*/clientSelectors/*", &[SELECTORS])
-    },
-    part("BandwidthLimit", "/bandwidthLimit", &[&[
-        check("", bandwidth, "write at least 1 KiB for each second of the unit"),
-    ]]),
-    part("LoadBalancer", "", &[LOAD_BALANCER]),
-    part("CircuitBreaker", "", &[CIRCUIT_BREAKER]),
-    part("TCPKeepalive", "", &[TCP_KEEPALIVE]),
-    part("Retry", "", &[RETRY]),
-    joined("Timeout", "", &[TIMEOUT]),
-    part("BackendConnection", "", &[CONNECTION]),
-    joined("HTTP2", "", &[HTTP2]),
-    part("RequestBuffer", "", &[&[
-        check("/requestBuffer/limit", buffer, A_SIZE),
-        check("", buffered_upgrade, "remove `requestBuffer`, or `httpUpgrade`"),
-    ]]),
-    part("Telemetry", "/telemetry/metrics/routeStatName", &[&[
-        check("", stat_name, "use %ROUTE_NAME%, %ROUTE_NAMESPACE%, and %ROUTE_KIND%"),
-    ]]),
-];
-
-const LOCAL_LIMIT: Part = Part {
-    unless: |spec, _| is_only(spec, "Global"),
-    ..part("RateLimit", "/rateLimit/local/rules", &[LOCAL_RULES])
-};
-
-fn is_only(spec: &Value, limited: &str) -> bool {
-    spec.pointer("/rateLimit/type").and_then(Value::as_str) == Some(limited)
-}
-
-#[rustfmt::skip] // one rule a line
-const LOCAL_RULES: &[Rule] = &[
-    check("", two_defaults, "keep one rule without `clientSelectors`: it is the default"),
-    check("", units, "give the rule without `clientSelectors` the smallest unit, in which the others are whole numbers"),
-];
-#[rustfmt::skip] // one field a line
-const SELECTORS: &[Rule] = &[
-    check("", no_selection, "select by `headers`, `methods`, `path`, `sourceCIDR`, or `queryParams`"),
-    check("/headers/*", header, A_MATCH),
-    check("/path", |path| path_match(path, "unable to translate rateLimit: invalid path type."), A_PATTERN),
-    rule("/sourceCIDR/value", Refuses::NoCidr("unable to translate rateLimit: "), A_RANGE),
-    check("/queryParams/*", query_parameter, A_MATCH),
-];
-const A_MATCH: &str = "write a `value` for Exact, a regular expression of RE2 for RegularExpression, and neither `value` nor \
-                       `invert` for Distinct";
-const A_PATTERN: &str = "write a regular expression of RE2, which has no lookaround and no backreferences";
-const A_RANGE: &str = "write a range such as `10.0.0.0/8` or `2001:db8::/32`";
-
-/// `envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`.
-#[rustfmt::skip] // one field a line
-const CLIENT_TRAFFIC: &[Part] = &[
-    part("TCP KeepAlive", "", &[TCP_KEEPALIVE]),
-    part("Connection", "/connection", &[&[
-        lasts("/connectionLimit/closeDelay", "CloseDelay"),
-        lasts("/connectionLimit/maxConnectionDuration", "MaxConnectionDuration"),
-        lasts("/connectionLimit/maxStreamDuration", "MaxStreamDuration"),
-        rule("/bufferLimit", Refuses::Size("BufferLimit", (0, u32::MAX), true), A_SIZE),
-    ]]),
-    part("Timeout", "/timeout", &[&[
-        lasts("/tcp/idleTimeout", "TCP IdleTimeout"),
-        lasts("/http/requestReceivedTimeout", "HTTP RequestReceivedTimeout"),
-        lasts("/http/idleTimeout", "HTTP IdleTimeout"),
-        lasts("/http/streamIdleTimeout", "HTTP StreamIdleTimeout"),
-    ]]),
-    Part {
-        is_translated: |traffic| traffic.http,
-        ..joined("Headers", "/headers", &[&[
-            check("/earlyRequestHeaders", |changes| headers(changes, "EarlyRequestHeaders"), HEADERS),
-            check("/lateResponseHeaders", |changes| headers(changes, "LateResponseHeaders"), HEADERS),
-        ]])
-    },
-    Part { is_translated: |traffic| traffic.http, ..joined("HTTP2", "", &[HTTP2]) },
-    Part {
-        is_translated: |traffic| traffic.tls,
-        ..part("TLS", "/tls", &[&[
-            check("/ciphers/*", cipher, "write a cipher suite that Envoy has, such as ECDHE-RSA-AES128-GCM-SHA256"),
-            check("/clientValidation", no_authority, "name certificates in `caCertificateRefs`, or write `mode: RequireAny`"),
-        ]])
-    },
-];
-const HEADERS: &str =
-    "write at least one header, with a name without `/` and `:`, and a value of visible ASCII characters";
-
-/// `envoyproxy/gateway internal/gatewayapi/securitypolicy.go@v1.9.0`, in the order for Gateways; another one for routes changes
-/// only the order of messages.
-#[rustfmt::skip] // one field a line
-const SECURITY: &[Part] = &[
-    part("JWT", "/jwt/providers", &[&[
-        check("", providers, "write issuers and addresses as URIs, and names that are unique"),
-    ]]),
-    part("JWT", "/jwt/providers/*/remoteJWKS/backendSettings", CLUSTER),
-    part("OIDC", "/oidc/provider/tokenEndpoint", &[&[check("", token_endpoint, "write a URL with a domain name")]]),
-    part("OIDC", "/oidc/provider/backendSettings", CLUSTER),
-    part("OIDC", "/oidc", &[&[
-        check("/redirectURL", redirect_url, "write a URL with a path, such as `https://shop.example/oauth2/callback`"),
-        lasts("/defaultTokenTTL", "defaultTokenTTL"),
-        lasts("/defaultRefreshTokenTTL", "defaultRefreshTokenTTL"),
-        lasts("/csrfTokenTTL", "csrfTokenTTL"),
-    ]]),
-    part("Authorization", "/authorization/rules/*", &[&[
-        rule("/principal/clientCIDRs/*", Refuses::NoCidr("unable to translate authorization rule: "), A_RANGE),
-        check("/operation/path", authorized_path, A_PATTERN),
-        check("/cel", expression, "write an expression that can be parsed"),
-    ]]),
-    // Without a mistake elsewhere, the rest of the policy applies if requests may pass without this part.
-    Part { unless: fails_open, ..part("ExtAuth", "/extAuth/*/backendSettings", CLUSTER) },
-];
-
-/// `envoyproxy/gateway internal/gatewayapi/envoyextensionpolicy.go@v1.9.0`.
-#[rustfmt::skip] // one part a line
-const EXTENSION: &[Part] = &[
-    Part { unless: fails_open, ..joined("ExtProc", "/extProc/*", &[&[lasts("/messageTimeout", "ExtProc MessageTimeout")]]) },
-    Part { unless: fails_open, ..joined("ExtProc", "/extProc/*/backendSettings", CLUSTER) },
-];
-
-/// Whether requests pass without what is at a place: `failOpen` there, or above it.
+/// Whether requests pass without what is at a place: `failOpen` there, or above it. Without a mistake elsewhere, the rest of
+/// the policy applies then.
 fn fails_open(spec: &Value, at: &str) -> bool {
     let ends = at
         .match_indices('/')
@@ -439,13 +185,140 @@ fn fails_open(spec: &Value, at: &str) -> bool {
     above.any(|settings| settings.get("failOpen") == Some(&Value::Bool(true)))
 }
 
-#[rustfmt::skip] // one field a line
-const ON_HTTP_ROUTES: &[Part] = &[part("", "", &[&[
-    check("/apiKeyAuth/extractFrom/*", key_source, "keep one of `headers`, `params`, and `cookies`"),
-    check("", passed_through, "add a JWT provider that reads a header, or remove `passThroughAuthHeader`"),
-]])];
+static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+    let tables = serde_json::from_str(include_str!("refusals.json"));
+    tables.unwrap_or_else(|error| broken(format_args!("refusals.json: {error}")))
+});
 
-#[rustfmt::skip] // one field a line
-const ON_TCP_ROUTES: &[Part] = &[part("", "", &[&[
-    check("/authorization", of_http, "keep rules with `clientCIDRs` alone, or target HTTP routes"),
-]])];
+#[derive(Debug, Deserialize)]
+#[serde(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    bound(deserialize = "'de: 'static")
+)]
+struct Tables {
+    /// Rules that several parts have.
+    groups: BTreeMap<&'static str, Vec<Rule>>,
+    /// The parts of each kind.
+    kinds: BTreeMap<&'static str, Vec<Part>>,
+    /// What is checked of a SecurityPolicy on a route before it is translated.
+    on_routes: Vec<Part>,
+    on_tcp_routes: Vec<Part>,
+}
+
+/// A part of a policy, or settings of it at one place, that is translated by itself: its errors are reported under its name.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Part {
+    part: &'static str,
+    /// The places of its settings ([`Field::each`]).
+    at: &'static str,
+    /// The traffic that it is translated for, if not for any.
+    traffic: Option<Layer>,
+    /// Whether all of its errors are reported, instead of the first.
+    joins: bool,
+    /// Where it is not translated.
+    unless: Option<Expression>,
+    /// Whether it is not translated where requests may pass without it.
+    may_fail_open: bool,
+    groups: Vec<&'static str>,
+    rules: Vec<Rule>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Layer {
+    Http,
+    Tls,
+}
+
+/// A rule about one field.
+#[derive(Debug, Deserialize)]
+struct Rule {
+    /// Below the place of the part.
+    #[serde(default)]
+    at: &'static str,
+    #[serde(flatten)]
+    refuses: Refuses,
+    help: Option<&'static str>,
+}
+
+/// What is refused.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Refuses {
+    /// Texts that Go's `time.ParseDuration` does not read, under this name.
+    Duration(&'static str),
+    /// Numbers that are no uint32, under this name.
+    Number(&'static str),
+    /// Sizes of bytes outside of bounds, under this name; whether the message has the bounds.
+    Bytes(&'static str, u32, u32, bool),
+    /// What Go's `net.ParseCIDR` does not read, after this introduction.
+    Cidr(&'static str),
+    /// Texts that are not in a list, after this introduction.
+    Listed(&'static str, Vec<&'static str>),
+    /// Settings of which an expression is true, with this message.
+    If(Expression, String),
+    /// What a function reports.
+    #[serde(deserialize_with = "named")]
+    Check(Check),
+}
+
+impl Refuses {
+    fn message(&self, spec: &Value, setting: &Field<'_>) -> Option<String> {
+        let value = setting.value()?;
+        match self {
+            Self::Duration(name) => no_duration(value, name),
+            Self::Number(name) => no_number(value, name),
+            Self::Bytes(name, least, most, shows_bounds) => {
+                no_size(value, name, (*least, *most), *shows_bounds)
+            }
+            Self::Cidr(introduction) => no_cidr(value, introduction),
+            Self::Listed(introduction, texts) => {
+                let text = value.as_str().filter(|text| !texts.contains(text))?;
+                Some(format!("{introduction}{text}"))
+            }
+            Self::If(condition, message) => condition.is_true(spec, setting).then(|| message.clone()),
+            Self::Check(check) => check(value),
+        }
+    }
+}
+
+impl Rule {
+    /// Its own help, or that of all rules that refuse the same.
+    fn help(&self) -> &'static str {
+        let usual = match self.refuses {
+            Refuses::Duration(_) => "write a duration such as `10s`, `500ms`, or `1m30s`",
+            Refuses::Number(_) => "write a number from 0 to 4294967295",
+            Refuses::Cidr(_) => "write a range such as `10.0.0.0/8` or `2001:db8::/32`",
+            Refuses::Bytes(_, 0, ..) => "write a size from 0 to 4294967295 bytes",
+            Refuses::Bytes(..) => "write a size from 65535 to 2147483647 bytes",
+            Refuses::Listed(..) | Refuses::If(..) | Refuses::Check(_) => "",
+        };
+        self.help.unwrap_or(usual)
+    }
+}
+
+/// An expression of CEL, compiled when it is first needed: of `self`, the spec, and `it`, the setting.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+struct Expression {
+    text: &'static str,
+    #[serde(skip)]
+    compiled: OnceLock<Condition>,
+}
+
+impl Expression {
+    /// Without a value, for settings of another type, nothing is refused: their schema reports that.
+    fn is_true(&self, spec: &Value, setting: &Field<'_>) -> bool {
+        let work = Work::default();
+        let condition = self.compiled.get_or_init(|| {
+            let compiled = Condition::compile(self.text, &["self", "it"], &work);
+            compiled.unwrap_or_else(|error| broken(format_args!("{}: {error}", self.text)))
+        });
+        let [spec, setting] =
+            [Some(spec), setting.value()].map(|value| Variable::from(value.unwrap_or(&Value::Null)));
+        let variables = [("self", &spec), ("it", &setting)];
+        condition.evaluate(&variables, &mut work.allowance_of(0)) == Ok(true)
+    }
+}

@@ -77,6 +77,8 @@ impl Scopes {
         let Some(node) = found.filter(applies) else {
             return;
         };
+        // A ListenerSet is under its Gateway, a listener under its owner; a route under what its parentRefs name,
+        // above.
         let above = match node {
             Node::ListenerSet(set) => Node::Gateway(topology.listener_sets.get(set).gateway),
             Node::Listener(..) => whole(topology, node),

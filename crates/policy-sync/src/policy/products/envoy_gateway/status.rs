@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 
 use super::refusals::{lower_first, sentence};
 use super::scopes::{Parent, Scopes, merged_with, owner, parents_of, route_of, whole};
-use super::{Rejection, SharedPorts, key, unfit, wrong_setting_merged};
+use super::{Rejection, key, unfit, wrong_setting_merged};
 use crate::api::condition::Condition;
 use crate::api::gateway::GROUP;
 use crate::policy::attachment::Attachments;
@@ -35,6 +35,7 @@ pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
     };
     if policy.counts() {
         let mut targets: Vec<&Declared> = policy.targets.iter().collect();
+        // The controller processes the most specific targets of all policies first, and writes ancestors in that order.
         targets.sort_by_key(|declared| turn(builder.topology, policy, declared));
         for declared in targets {
             builder.target(declared);
@@ -92,7 +93,7 @@ pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<Anc
             _ => return None,
         };
         let class = topology.gateways.get(gateway).class;
-        let merges = is_class || attachments.merging_classes.contains(&class);
+        let merges = is_class || attachments.shared_ports.merging.contains(&class);
         if merges && declared.target == Target::NotFound {
             return None;
         }
@@ -372,8 +373,10 @@ fn at_listeners(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: u
     placed.accepted.first().filter(|entry| entry.policy == id)?;
     let sharing = placed.refused_at.iter().filter(|(_, there)| there.why.is_none());
     let sharing: Vec<ListenerId> = sharing.map(|(listener, _)| *listener).collect();
-    let mut ports = SharedPorts::new(&attachments.topology, &attachments.merging_classes);
-    ports.shared_port(node, &sharing, most).or_else(|| {
+    let shared = attachments
+        .shared_ports
+        .refusal(&attachments.topology, node, (&sharing, most));
+    shared.or_else(|| {
         let mut all = placed.refused_at.values().filter_map(|there| there.why.as_ref());
         let wrong_setting = all.clone().find(|why| why.pointer.is_some());
         wrong_setting.or_else(|| all.next()).cloned()

@@ -1,8 +1,9 @@
 //! What is refused, in the controller's words, and what is next to it and is not.
 
+use apimachinery::Field;
 use kube_json::{Value, json};
 
-use super::{Traffic, refused, unfit_for_route};
+use super::{Part, Refuses, TABLES, Traffic, refused, unfit_for_route};
 
 fn said(kind: &str, spec: &Value) -> Option<String> {
     refused(kind, spec, Traffic::ANY).map(|refusal| refusal.message)
@@ -485,4 +486,28 @@ fn a_security_policy_that_does_not_fit_a_route_is_refused_before_its_settings_ar
     }
     let ranges = json!({"authorization": {"rules": [{"principal": {"clientCIDRs": ["10.0.0.0/8"]}}]}});
     assert_eq!(message(&ranges, "TCPRoute"), None);
+}
+
+#[test]
+fn every_rule_of_the_table_has_help_and_an_expression_that_compiles_and_every_group_exists() {
+    let tables = &*TABLES;
+    let parts = tables.kinds.values().flatten();
+    let parts: Vec<&Part> = parts
+        .chain(&tables.on_routes)
+        .chain(&tables.on_tcp_routes)
+        .collect();
+    let spec = json!({});
+    for group in parts.iter().flat_map(|part| &part.groups) {
+        assert!(tables.groups.contains_key(group), "{group}");
+    }
+    for unless in parts.iter().filter_map(|part| part.unless.as_ref()) {
+        assert!(!unless.is_true(&spec, &Field::new(&spec)));
+    }
+    let rules = parts.iter().flat_map(|part| &part.rules);
+    for rule in rules.chain(tables.groups.values().flatten()) {
+        assert!(!rule.help().is_empty(), "{rule:?}");
+        if let Refuses::If(condition, _) = &rule.refuses {
+            condition.is_true(&spec, &Field::new(&spec));
+        }
+    }
 }
