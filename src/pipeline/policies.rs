@@ -257,7 +257,7 @@ pub(super) fn evaluate<'a>(
     let count = spokes.len().saturating_add(1);
     let steps = input.loaded.progress.count(Stage::Policies, count);
     let placed = |gateway: GatewayId| {
-        let ours = routes.kinds.gateway(Node::Gateway(gateway));
+        let ours = routes.kinds.gateway(gateway);
         ours.map(|gateway| !input.clusters.get(gateway).is_empty())
     };
     let work = Work::default();

@@ -272,7 +272,7 @@ impl AttachmentGraph<'_, '_> {
             let mut vertex = Vertex::new(Layer::Gateway, "Gateway", key.clone());
             if known.local {
                 "lives on the cluster".clone_into(&mut vertex.note);
-            } else if whole && view.routes.kinds.gateway(Node::Gateway(gateway)).is_none() {
+            } else if whole && view.routes.kinds.gateway(gateway).is_none() {
                 vertex.state = State::Aside;
                 "not rendered".clone_into(&mut vertex.note);
             } else if view.clusters_of(&key).is_empty() {

@@ -126,7 +126,7 @@ impl Prediction<'_, '_> {
             let clusters = view.clusters_of_route(number);
             let kinds = &view.routes.kinds;
             let brings = |gateway| {
-                let ours = kinds.gateway(Node::Gateway(gateway));
+                let ours = kinds.gateway(gateway);
                 ours.is_some_and(|ours| kinds.syncs_route(ours, route.object))
             };
             let conditions = route_conditions(view, number, brings);

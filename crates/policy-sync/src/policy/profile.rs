@@ -260,10 +260,10 @@ pub struct Profile {
     pub targeting: Targeting,
     /// The kinds that may be targeted according to the configuration.
     #[serde(skip)]
-    pub(super) targets: Option<Vec<AllowedTarget>>,
+    pub targets: Option<Vec<AllowedTarget>>,
     /// The fields that name targets according to the configuration.
     #[serde(skip)]
-    pub(super) target_fields: Option<Vec<TargetField>>,
+    pub target_fields: Option<Vec<TargetField>>,
     /// A policy without any target applies to its whole namespace (Istio).
     pub namespace_wide: bool,
     /// A policy holds for workloads (Istio): without a target for those that it selects, of its namespace or, from the

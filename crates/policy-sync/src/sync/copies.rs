@@ -14,7 +14,7 @@ use crate::object::Object;
 use crate::object::well_known::{
     CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, POLICIES_SYNCED, ROUTES_SYNCED, SUPPRESS_ANNOTATION,
 };
-use crate::topology::{Node, Topology};
+use crate::topology::Topology;
 
 /// Fields of `metadata` that only a live object has (docs/systems/kubernetes.md#fields-of-a-live-object).
 const LIVE_METADATA: &[&str] = &[
@@ -235,7 +235,7 @@ pub(super) struct HubRoute<'a> {
 
 /// The ListenerSets of our Gateways, and all routes.
 pub(super) fn hub_routes<'a>(topology: &Topology<'a>, kinds: &SyncedKinds) -> Vec<HubRoute<'a>> {
-    let our_gateway = |gateway| kinds.gateway(Node::Gateway(gateway));
+    let our_gateway = |gateway| kinds.gateway(gateway);
     let sets = topology.listener_sets.rows().iter().filter_map(|set| {
         Some(HubRoute {
             object: set.object,

@@ -209,7 +209,7 @@ fn hub_on_clusters<'a>(
     let topology = &attachments.topology;
     let ours = topology.gateways.iter();
     let ours = ours.filter_map(|(node, gateway)| {
-        let placed = gateways.get(kinds.gateway(Node::Gateway(node))?);
+        let placed = gateways.get(kinds.gateway(node)?);
         Some((placed.downstream()?, gateway.object))
     });
     let routes = hub_routes(topology, kinds).into_iter();

@@ -139,7 +139,7 @@ fn routes_at<'a>(topology: &Topology<'a>, node: Node) -> Vec<&'a Object> {
 /// Whether a policy is on nothing but what Gateways of ours lead to, and goes to no cluster: no controller ever sees it.
 pub fn is_on_hub_only<'a>(topology: &Topology<'a>, routes: &SyncedRoutes<'a>, policy: &Policy<'_>) -> bool {
     let nodes = policy.nodes();
-    let is_ours = |gateway: GatewayId| routes.kinds.gateway(Node::Gateway(gateway)).is_some();
+    let is_ours = |gateway: GatewayId| routes.kinds.gateway(gateway).is_some();
     let stays =
         |node: &Node| topology.services_of(*node).is_empty() && !routes.syncs(topology, policy.kind, *node);
     let leading = policy.gateways(topology);

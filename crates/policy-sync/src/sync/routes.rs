@@ -142,7 +142,7 @@ impl<'a> SyncedRoutes<'a> {
     pub(super) fn from_topology(topology: &Topology<'a>, kinds: SyncedKinds) -> Self {
         let sets = topology.listener_sets.iter();
         let sets = sets.filter_map(|(id, set)| {
-            let gateway = kinds.gateway(Node::Gateway(set.gateway))?;
+            let gateway = kinds.gateway(set.gateway)?;
             kinds.syncs_route(gateway, set.object).then_some((id, gateway))
         });
         let mut found = Self {
@@ -224,7 +224,7 @@ impl<'a> SyncedRoutes<'a> {
         let object = route.object;
         let owner = topology.parent(object.namespace_or_empty(), parent).ok()?;
         let (node, set) = owner;
-        let gateway = self.kinds.gateway(Node::Gateway(node))?;
+        let gateway = self.kinds.gateway(node)?;
         let section = parent.section_name.as_deref();
         let dropped = |why| {
             let listener = section.and_then(|_| topology.listeners_of(owner, section).first());
@@ -406,10 +406,11 @@ impl<'a> SyncedRoutes<'a> {
                     let namespace = topology.listener_sets.get(set).object.namespace_or_empty();
                     vec![Destination::new(gateway.into_iter().collect(), Some(namespace))]
                 }
-                None => vec![Destination::new(
-                    self.kinds.gateway(node).into_iter().collect(),
-                    None,
-                )],
+                None => {
+                    let gateways = topology.gateways_of(node).into_iter();
+                    let ours = gateways.filter_map(|gateway| self.kinds.gateway(gateway));
+                    vec![Destination::new(ours.collect(), None)]
+                }
             },
             Node::Backend(backend) | Node::Port(backend, _) => self.of_backend(topology, backend),
             Node::Namespace(namespace) => self.of_namespace(topology, namespace),
@@ -431,7 +432,7 @@ impl<'a> SyncedRoutes<'a> {
                 None => {
                     let route = topology.routes.get(*id);
                     let gateways = route.gateways.iter();
-                    let ours = gateways.filter_map(|gateway| self.kinds.gateway(Node::Gateway(*gateway)));
+                    let ours = gateways.filter_map(|gateway| self.kinds.gateway(*gateway));
                     // If its class syncs the kind and it is not shipped, the route is nowhere, and so is what it leads
                     // to.
                     in_place.extend(ours.filter(|gateway| !self.kinds.syncs_route(*gateway, route.object)));
@@ -455,7 +456,7 @@ impl<'a> SyncedRoutes<'a> {
         let own = namespace.gateways.iter();
         // Gateways are also listed where routes of the namespace are attached to them.
         let own = own.filter(|gateway| topology.gateways.get(**gateway).namespace == id);
-        let with_gateways = own.filter_map(|gateway| self.kinds.gateway(Node::Gateway(*gateway)));
+        let with_gateways = own.filter_map(|gateway| self.kinds.gateway(*gateway));
         let in_place = self.chosen.shipped_in.get(namespace.name).cloned();
         vec![
             Destination::new(with_gateways.collect(), None),
@@ -533,12 +534,9 @@ impl SyncedKinds {
         }
     }
 
-    /// The Gateway of ours that a node is or is a listener of; `None` for other nodes and Gateways.
-    pub fn gateway(&self, node: Node) -> Option<OurGatewayId> {
-        match node {
-            Node::Gateway(gateway) | Node::Listener(gateway, _) => self.ours.get(&gateway).copied(),
-            _ => None,
-        }
+    /// The Gateway of ours that one of the hierarchy is.
+    pub fn gateway(&self, gateway: GatewayId) -> Option<OurGatewayId> {
+        self.ours.get(&gateway).copied()
     }
 
     /// Whether policies of a kind go with a Gateway.

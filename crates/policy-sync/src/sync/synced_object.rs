@@ -246,7 +246,7 @@ struct Grouping<'a> {
 impl<'a> Syncing<'a> {
     /// The Gateway of ours that one of the hierarchy is.
     pub(super) fn our_gateway(self, gateway: GatewayId) -> Option<OurGatewayId> {
-        self.routes.kinds.gateway(Node::Gateway(gateway))
+        self.routes.kinds.gateway(gateway)
     }
 
     /// Whether policies of a kind on a node go to clusters.

@@ -129,8 +129,8 @@ impl Part {
     fn is_translated(&self, traffic: Traffic) -> bool {
         match self.traffic {
             None => true,
-            Some(Layer::Http) => traffic.http,
-            Some(Layer::Tls) => traffic.tls,
+            Some(Needs::Http) => traffic.http,
+            Some(Needs::Tls) => traffic.tls,
         }
     }
 
@@ -144,13 +144,12 @@ impl Part {
         let rules: Vec<&Rule> = groups.flatten().chain(&self.rules).collect();
         let mut places = Vec::new();
         Field::new(spec).each(self.at, &mut |place| places.push(place.clone()));
-        places.retain(|place| {
-            let is_left_out = self
-                .unless
-                .as_ref()
-                .is_some_and(|unless| unless.is_true(spec, place));
-            !(is_left_out || (self.may_fail_open && fails_open(spec, &place.pointer())))
-        });
+        places.retain(|place| !(self.may_fail_open && fails_open(spec, &place.pointer())));
+        // Once for all places: there may be thousands of selectors.
+        let unless = self.unless.as_ref().filter(|_| !places.is_empty());
+        if unless.is_some_and(|unless| unless.is_true(spec, &Field::new(spec))) {
+            return;
+        }
         for place in &places {
             for rule in &rules {
                 let mut settings = Vec::new();
@@ -162,7 +161,7 @@ impl Part {
                     complaints.push(Complaint {
                         part: self.part,
                         message,
-                        pointer: setting.pointer(),
+                        pointer: if rule.of_whole { place } else { &setting }.pointer(),
                         help: rule.help(),
                     });
                     if !self.joins {
@@ -214,10 +213,10 @@ struct Part {
     /// The places of its settings ([`Field::each`]).
     at: &'static str,
     /// The traffic that it is translated for, if not for any.
-    traffic: Option<Layer>,
+    traffic: Option<Needs>,
     /// Whether all of its errors are reported, instead of the first.
     joins: bool,
-    /// Where it is not translated.
+    /// With what else in the spec it is not translated.
     unless: Option<Expression>,
     /// Whether it is not translated where requests may pass without it.
     may_fail_open: bool,
@@ -227,7 +226,7 @@ struct Part {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Layer {
+enum Needs {
     Http,
     Tls,
 }
@@ -238,6 +237,9 @@ struct Rule {
     /// Below the place of the part.
     #[serde(default)]
     at: &'static str,
+    /// Whether the finding is about all of the part, as other fields of it matter.
+    #[serde(default, rename = "ofWhole")]
+    of_whole: bool,
     #[serde(flatten)]
     refuses: Refuses,
     help: Option<&'static str>,
@@ -316,8 +318,10 @@ impl Expression {
             let compiled = Condition::compile(self.text, &["self", "it"], &work);
             compiled.unwrap_or_else(|error| broken(format_args!("{}: {error}", self.text)))
         });
+        // A large spec must not become a value of CEL for each of its settings.
+        let spec = Some(spec).filter(|_| condition.has_variable("self"));
         let [spec, setting] =
-            [Some(spec), setting.value()].map(|value| Variable::from(value.unwrap_or(&Value::Null)));
+            [spec, setting.value()].map(|value| Variable::from(value.unwrap_or(&Value::Null)));
         let variables = [("self", &spec), ("it", &setting)];
         condition.evaluate(&variables, &mut work.allowance_of(0)) == Ok(true)
     }
