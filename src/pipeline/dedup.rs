@@ -15,8 +15,8 @@ use kube_json::Value;
 
 use crate::api::{crd, ocm};
 use crate::diagnostic::{
-    Code, DocumentId, Finding, Findings, IdentityPart, Lacks, Locate as _, Part, Place, Secrecy, Severity, SourceId,
-    counted, nearest,
+    Code, DocumentId, Finding, Findings, IdentityPart, Lacks, Locate as _, Part, Place, Secrecy, Severity,
+    SourceId, counted, nearest,
 };
 use crate::hub::{Hub, ObjectsByPlace};
 use crate::object::{Object, SUBSTITUTE_FIRST, first_placeholder, first_variable};
@@ -193,6 +193,7 @@ impl<'s> WrongObject<'s> {
             object.errors.push(finding);
             // What is written there is not what the object is called.
             match finding.unknown {
+                Some(IdentityPart::Kind) => object.kind = None,
                 Some(IdentityPart::Name) => object.name = None,
                 Some(IdentityPart::Namespace) => object.namespace = None,
                 None => {}

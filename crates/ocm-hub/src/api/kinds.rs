@@ -385,7 +385,10 @@ pub fn unknown_version(object: &Object, kinds: &KindTable) -> Option<Finding> {
     };
     let what = format_args!("has the unknown version {version:?}");
     let finding = object.finding(Code::OBJECT_SCHEMA, "/apiVersion", what);
-    let finding = finding.label(format!("known: {}", info.versions.join(", ")));
+    // A reader that knows one version only finds the same mistake.
+    let finding = finding
+        .label(format!("known: {}", info.versions.join(", ")))
+        .settles_field();
     Some(finding.help(format!(
         "write `apiVersion: {known}`; if the clusters serve {version}, add the CustomResourceDefinition to the input"
     )))

@@ -30,6 +30,8 @@ pub struct Lacks {
 /// A part of the identity of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdentityPart {
+    /// Its kind.
+    Kind,
     /// Its `metadata.name`.
     Name,
     /// Its `metadata.namespace`.
