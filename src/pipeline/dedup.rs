@@ -543,7 +543,7 @@ pub(super) fn add_quoting_help(sources: &Sources, findings: &mut Findings) {
         // A value that is merged in is written elsewhere.
         let is_written = |text: &&str| {
             let read = kube_yaml::read_document(text, &kube_yaml::Limits::default());
-            read.is_ok_and(|value| value.is_null() || value.is_boolean() || value.is_number())
+            read.is_ok_and(|value| value.is_null() || value.is_bool() || value.is_number())
         };
         let new = match text.filter(is_written) {
             Some("") => "write a text here".into(),
