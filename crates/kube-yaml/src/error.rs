@@ -124,6 +124,13 @@ impl Error {
         Self::new(ErrorKind::Syntax, range, message, help)
     }
 
+    /// An alias of a name that no anchor has.
+    pub(super) fn unknown_alias(range: Range<usize>, name: &str) -> Box<Self> {
+        let message = format!("there is no `&{name}` before this alias");
+        let help = format!("define it with `&{name}`, or quote the text if `*` is part of it: \"*{name}\"");
+        Self::new(ErrorKind::Alias, range, message, help)
+    }
+
     /// The same fault with a second place.
     pub(super) fn with_related(
         mut self: Box<Self>,
