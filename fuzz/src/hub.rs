@@ -188,7 +188,7 @@ pub(crate) fn reports(tree: &InMemory) -> String {
         let without = view.is_policy(&identity).then(|| analysis.without(object));
         let spokes = without.as_ref().map(|analysis| analysis.received(None).1);
         let without = without.as_ref().zip(spokes.as_ref());
-        let without = without.map(|(analysis, spokes)| analysis.evaluate(spokes, &mut Findings::new()));
+        let without = without.map(|(analysis, spokes)| analysis.evaluate(spokes));
         let explanation = explain(
             &view,
             without.as_ref(),

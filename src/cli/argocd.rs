@@ -96,7 +96,7 @@ fn generate() -> anyhow::Result<Status> {
     report_variables(variables.iter().map(String::as_str), &mut findings);
     let checkout = checkout()?;
     // What is wrong with it is said when the input is read.
-    let config = configuration(&checkout, &mut Sources::default(), &mut Findings::new());
+    let (config, _) = configuration(&checkout, &mut Sources::default());
     let loaded = pipeline::load_checkout(&parameters.request(&config), &checkout);
     // What a wrong parameter leads to would only hide it.
     let rendered = if findings.has_errors() {
@@ -128,9 +128,8 @@ fn generate() -> anyhow::Result<Status> {
 }
 
 fn parameters() -> anyhow::Result<Status> {
-    let mut findings = Findings::new();
     let mut sources = Sources::default();
-    let config = configuration(&checkout()?, &mut sources, &mut findings);
+    let (config, mut findings) = configuration(&checkout()?, &mut sources);
     findings.finish(&config.findings, Warnings::Reported);
     say(&Brief::default().render(&findings, &sources));
     match Status::of(&findings) {
@@ -139,13 +138,13 @@ fn parameters() -> anyhow::Result<Status> {
     }
 }
 
-/// The configuration in the Application's directory.
-fn configuration(checkout: &Checkout, sources: &mut Sources, findings: &mut Findings) -> RenderConfig {
+/// The configuration in the Application's directory, and what is wrong with it.
+fn configuration(checkout: &Checkout, sources: &mut Sources) -> (RenderConfig, Findings) {
     let request = Request {
         paths: vec![".".into()],
         ..Request::default()
     };
-    pipeline::configuration(&request, Files::Tree(checkout), sources, findings)
+    pipeline::configuration(&request, Files::Tree(checkout), sources)
 }
 
 /// The checkout of the Application: as far up as Argo CD says; where nobody says it, the repository around the current

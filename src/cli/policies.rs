@@ -144,8 +144,7 @@ impl ReportOptions {
                 let without = view.is_policy(&identity).then(|| analysis.without(object));
                 let spokes = without.as_ref().map(|analysis| analysis.received(cluster).1);
                 let without = without.as_ref().zip(spokes.as_ref());
-                let without =
-                    without.map(|(analysis, spokes)| analysis.evaluate(spokes, &mut Findings::new()));
+                let without = without.map(|(analysis, spokes)| analysis.evaluate(spokes));
                 let relative = loaded.sources.root_relative();
                 let is_object = !named_only.iter().any(|known| std::ptr::eq(known, object));
                 let explanation = explain(

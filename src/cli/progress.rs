@@ -112,7 +112,7 @@ fn new_bar(stage: Stage, total: Option<usize>, target: ProgressDrawTarget) -> Pr
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     let style = style.progress_chars("=> ");
     bar.set_style(style.tick_strings(&[".  ", ".. ", "...", "   "]));
-    bar.set_message(stage.words());
+    bar.set_message(<&str>::from(stage));
     bar
 }
 

@@ -57,6 +57,15 @@ pub(super) struct ReceivedOfHub<'a> {
 impl<'a> Analysis<'a> {
     /// Analyzes an input.
     pub fn new(loaded: &'a Loaded, findings: &mut Findings) -> Self {
+        let (analysis, found) = Self::with_findings(loaded);
+        findings.extend(found);
+        analysis
+    }
+
+    /// The same, and what is wrong, for a caller that may have reported it.
+    pub fn with_findings(loaded: &'a Loaded) -> (Self, Findings) {
+        let mut all = Findings::new();
+        let findings = &mut all;
         let placed = Placed::new(loaded, findings);
         let _attaching = loaded.progress.begin(Stage::Attaching);
         let teaching = Teaching::new(&placed, findings);
@@ -73,10 +82,11 @@ impl<'a> Analysis<'a> {
         loaded
             .projections
             .add_findings(written, found, &loaded.sources, findings);
-        Self {
+        let analysis = Self {
             projected,
             ..Self::of_hub(placed, attached)
-        }
+        };
+        (analysis, all)
     }
 
     fn of_hub(placed: Placed<'a>, attached: Attached<'a>) -> Self {
@@ -174,7 +184,12 @@ impl<'a> Analysis<'a> {
     }
 
     /// Which policies apply on each path of each cluster, for a caller that does not ask what is wrong with them.
-    pub fn evaluate<'x>(&'x self, spokes: &'x Spokes<'x>, findings: &mut Findings) -> PolicyView<'x> {
+    pub fn evaluate<'x>(&'x self, spokes: &'x Spokes<'x>) -> PolicyView<'x> {
+        self.evaluate_with_findings(spokes).0
+    }
+
+    /// The same, and what is wrong with them.
+    pub(super) fn evaluate_with_findings<'x>(&'x self, spokes: &'x Spokes<'x>) -> (PolicyView<'x>, Findings) {
         let mut hubs: Vec<&SpokesOfHub<'x>> = spokes.by_hub.iter().collect();
         // For one cluster, the hub is the one that it gets.
         let own = spokes
@@ -185,12 +200,13 @@ impl<'a> Analysis<'a> {
         {
             hubs.swap(0, position);
         }
-        let view = evaluate(&hubs, spokes.cluster, findings);
+        let (view, found) = evaluate(&hubs, spokes.cluster);
         let written = spokes.by_hub.first();
-        PolicyView {
+        let view = PolicyView {
             withheld: written.map_or(view.withheld, |written| &written.withheld),
             ..view
-        }
+        };
+        (view, found)
     }
 
     fn synced(&self) -> Received<'_> {

@@ -15,8 +15,8 @@ use kube_json::Value;
 
 use crate::api::{crd, ocm};
 use crate::diagnostic::{
-    Code, DocumentId, Finding, Findings, IdentityPart, Lacks, Locate as _, Part, Place, Secrecy, Severity, SourceId,
-    counted, nearest,
+    Code, DocumentId, Finding, Findings, IdentityPart, Lacks, Locate as _, Part, Place, Secrecy, Severity,
+    SourceId, counted, nearest,
 };
 use crate::hub::{Hub, ObjectsByPlace};
 use crate::object::{Object, SUBSTITUTE_FIRST, first_placeholder, first_variable};
@@ -193,6 +193,7 @@ impl<'s> WrongObject<'s> {
             object.errors.push(finding);
             // What is written there is not what the object is called.
             match finding.unknown {
+                Some(IdentityPart::Kind) => object.kind = None,
                 Some(IdentityPart::Name) => object.name = None,
                 Some(IdentityPart::Namespace) => object.namespace = None,
                 None => {}
@@ -542,7 +543,7 @@ pub(super) fn add_quoting_help(sources: &Sources, findings: &mut Findings) {
         // A value that is merged in is written elsewhere.
         let is_written = |text: &&str| {
             let read = kube_yaml::read_document(text, &kube_yaml::Limits::default());
-            read.is_ok_and(|value| value.is_null() || value.is_boolean() || value.is_number())
+            read.is_ok_and(|value| value.is_null() || value.is_bool() || value.is_number())
         };
         let new = match text.filter(is_written) {
             Some("") => "write a text here".into(),

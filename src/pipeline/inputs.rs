@@ -186,7 +186,9 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         clusters,
         shard: request.shard,
     };
-    let projections = Projections::new(&hub, &sources, |cluster| selection.admits(cluster), &mut findings);
+    let admits = |cluster: &str| selection.admits(cluster);
+    let (projections, found) = Projections::new(&hub, &sources, admits, &findings);
+    findings.extend(found);
     let suppressions = Suppressions::new(&config.suppress, &hub, request.now, &mut findings);
     Loaded {
         overrides: config.findings.clone(),
@@ -218,8 +220,7 @@ fn is_new_beside(request: &Request, output: &Path, root: &Path, revision: &str) 
 fn was_output(request: &Request, output: &Path, root: &Path, revision: &str) -> bool {
     match source::GitTree::open(root, revision) {
         Ok(tree) => {
-            let (mut sources, mut findings) = (Sources::default(), Findings::new());
-            let config = configuration(request, Files::Tree(&tree), &mut sources, &mut findings);
+            let (config, _) = configuration(request, Files::Tree(&tree), &mut Sources::default());
             under(root, &config.output) == output
         }
         // Nothing of others is there yet.
@@ -239,9 +240,7 @@ pub fn watched(request: &Request) -> Watched {
     let places = whereabouts(request, Files::Disk);
     let config_file = places.config_file.clone();
     Watched::look(config_file.as_deref(), || {
-        let (mut sources, mut findings) = (Sources::default(), Findings::new());
-        let config = read_config(&places, Files::Disk, &mut sources, &mut findings);
-        let config = config.map(|(config, _)| config).unwrap_or_default();
+        let (config, _) = configuration_at(&places, Files::Disk, &mut Sources::default());
         // The output is skipped where it is, and where it would be without a configuration.
         let output = request.named_output().cloned();
         let output = output.unwrap_or_else(|| under(&places.root, &config.output));
@@ -314,14 +313,19 @@ fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output:
 }
 
 /// Reads only the configuration: what [`load`] would find, without the input.
-pub fn configuration(
-    request: &Request,
+pub fn configuration(request: &Request, files: Files<'_>, sources: &mut Sources) -> (RenderConfig, Findings) {
+    configuration_at(&whereabouts(request, files), files, sources)
+}
+
+fn configuration_at(
+    places: &Whereabouts,
     files: Files<'_>,
     sources: &mut Sources,
-    findings: &mut Findings,
-) -> RenderConfig {
-    let config = read_config(&whereabouts(request, files), files, sources, findings);
-    config.map(|(config, _)| config).unwrap_or_default()
+) -> (RenderConfig, Findings) {
+    let mut findings = Findings::new();
+    let config = read_config(places, files, sources, &mut findings);
+    let config = config.map(|(config, _)| config).unwrap_or_default();
+    (config, findings)
 }
 
 fn whereabouts(request: &Request, files: Files<'_>) -> Whereabouts {

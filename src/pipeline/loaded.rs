@@ -170,7 +170,8 @@ impl Loaded {
         self.remove_object(identity);
         hub::mark_bystanders(&mut self.hub, &self.config.controller_name);
         let admits = |cluster: &str| self.selection.admits(cluster);
-        self.projections = Projections::new(&self.hub, &self.sources, admits, &mut Findings::new());
+        // What is wrong with the overlays was found when they were read.
+        (self.projections, _) = Projections::new(&self.hub, &self.sources, admits, &self.findings);
     }
 
     fn remove_object(&mut self, identity: &Identity) {

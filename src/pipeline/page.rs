@@ -246,7 +246,7 @@ fn grouped<'v>(changes: &[EffectiveChange], alike: &Alike<'v>) -> Vec<Without<'v
 
 fn settings(analysis: &Analysis<'_>) -> Option<EffectiveSettings> {
     let (_, spokes) = analysis.received(None);
-    EffectiveSettings::with_hub(&analysis.evaluate(&spokes, &mut Findings::new())).ok()
+    EffectiveSettings::with_hub(&analysis.evaluate(&spokes)).ok()
 }
 
 fn starts_of(view: &PolicyView<'_>, policy: PolicyId) -> Vec<Start> {

@@ -234,12 +234,11 @@ pub(super) struct SpokesOfHub<'a> {
 
 /// Evaluates every spoke, and on the hub what no cluster receives: Gateways of other classes, and those that nobody
 /// places. The first hub is the one that is written, the others are those that ClusterOverlays make of it; there is at
-/// least one. `cluster` is the one that is looked at.
+/// least one. `cluster` is the one that is looked at. The findings are about what only the results show.
 pub(super) fn evaluate<'a>(
     hubs: &[&'a SpokesOfHub<'a>],
     cluster: Option<&'a str>,
-    findings: &mut Findings,
-) -> PolicyView<'a> {
+) -> (PolicyView<'a>, Findings) {
     let Some(SpokesOfHub {
         placed: input,
         attached,
@@ -301,7 +300,8 @@ pub(super) fn evaluate<'a>(
     let topologies = spokes
         .iter()
         .map(|spoke| (spoke.clusters, &spoke.attachments.topology));
-    report_outdone_listeners(topologies, findings);
+    let mut findings = Findings::new();
+    report_outdone_listeners(topologies, &mut findings);
     if let Some(too_many_paths) = too_many_paths(&work) {
         findings.push(too_many_paths);
         hub.clear();
@@ -326,7 +326,7 @@ pub(super) fn evaluate<'a>(
             fates.keep_away(&there.attached.attachments.locator(policy), kept);
         }
     }
-    PolicyView {
+    let view = PolicyView {
         hub: attachments,
         hub_effective: hub,
         withheld,
@@ -338,7 +338,8 @@ pub(super) fn evaluate<'a>(
         clusters: &input.by_key,
         routes,
         cluster,
-    }
+    };
+    (view, findings)
 }
 
 /// Reports what needs the outcome of all policies.

@@ -57,14 +57,16 @@ pub(super) struct Projections {
 }
 
 impl Projections {
-    /// Reads the overlays of a hub, for the clusters that `admits` accepts.
+    /// Reads the overlays of a hub, for the clusters that `admits` accepts, and what is wrong with them, and with the objects
+    /// that they change, besides what is `reported` of these objects as they are written.
     pub(super) fn new(
         hub: &Hub,
         sources: &Sources,
         admits: impl Fn(&str) -> bool,
-        findings: &mut Findings,
-    ) -> Self {
-        let mut overlays = Overlays::new(hub, admits, findings);
+        reported: &Findings,
+    ) -> (Self, Findings) {
+        let mut findings = Findings::new();
+        let mut overlays = Overlays::new(hub, admits, &mut findings);
         let mut classes = std::mem::take(&mut overlays.classes);
         let evaluated = hub.without_clusters();
         let objects = evaluated.objects.len().saturating_mul(classes.len());
@@ -90,8 +92,10 @@ impl Projections {
             hubs,
             by_cluster,
         };
-        projections.add_findings(Findings::new(), projections.refused(hub), sources, findings);
-        projections
+        let reported = reported.iter().chain(&findings);
+        let new = projections.only_there(projections.refused(hub), reported, sources);
+        findings.extend(new);
+        (projections, findings)
     }
 
     /// The position of the hub for a cluster, if overlays change anything there.
@@ -150,10 +154,21 @@ impl Projections {
             });
         }
         findings.extend(written);
+        let new = self.only_there(found, findings.iter(), sources);
+        findings.extend(new);
+    }
+
+    /// What was `found` in the hubs that overlays make, and is not `reported` of the hub as it is written.
+    pub(super) fn only_there<'f>(
+        &self,
+        found: Vec<Findings>,
+        reported: impl Iterator<Item = &'f Finding>,
+        sources: &Sources,
+    ) -> Vec<Finding> {
         if found.iter().all(Findings::is_empty) {
-            return;
+            return Vec::new();
         }
-        let known: HashSet<Key<'_>> = findings.iter().map(key).collect();
+        let known: HashSet<Key<'_>> = reported.map(key).collect();
         let mut new: BTreeMap<Key<'_>, (&Finding, Vec<usize>)> = BTreeMap::new();
         for (position, found) in found.iter().enumerate() {
             for finding in found.iter().filter(|finding| !known.contains(&key(finding))) {
@@ -161,7 +176,7 @@ impl Projections {
                 positions.push(position);
             }
         }
-        findings.extend(new.into_values().map(|(finding, positions)| {
+        let new = new.into_values().map(|(finding, positions)| {
             let note = self.note_of_hubs(&positions, sources);
             let mut finding = finding.clone();
             // `soften` sees the overlay, where the finding points, and not the objects that the overlay changes.
@@ -170,7 +185,8 @@ impl Projections {
             }
             finding.projections = Some(positions.into());
             finding.note(note)
-        }));
+        });
+        new.collect()
     }
 
     /// Whether an error is in a value that an overlay sets, and only in objects that rendering does not use.

@@ -39,7 +39,8 @@ impl Analysis<'_> {
         report_refused_works(loaded, findings);
         let shipped = Shipped::new(self, &received, spokes);
         let rendered = plan(self, received, empty, findings);
-        let mut view = self.evaluate(spokes, findings);
+        let (mut view, found) = self.evaluate_with_findings(spokes);
+        findings.extend(found);
         report_outcomes(&view, loaded, findings);
         let (rules, found) = loaded.check_rules(&view, |cluster| loaded.admits(cluster));
         findings.extend(found);
@@ -87,7 +88,8 @@ impl Analysis<'_> {
         // One cluster may have few enough paths.
         found.retain(|finding| (finding.code, &finding.place) != (Code::INPUT_TOO_COSTLY, &Place::Run));
         findings.extend(found);
-        let mut view = self.evaluate(spokes, findings);
+        let (mut view, found) = self.evaluate_with_findings(spokes);
+        findings.extend(found);
         let is_looked_at = |cluster: &str| spokes.cluster == Some(cluster);
         (view.rules, _) = self.placed.loaded.check_rules(&view, is_looked_at);
         view.overlays = overlays;

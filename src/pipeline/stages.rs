@@ -354,7 +354,8 @@ pub(super) fn plan<'a>(
         let (of_projected, found): (Vec<NamespaceLabels>, _) = projected.into_iter().unzip();
         labels.extend(of_projected);
         let projections = &loaded.projections;
-        projections.add_findings(Findings::new(), found, &loaded.sources, findings);
+        let new = projections.only_there(found, findings.iter(), &loaded.sources);
+        findings.extend(new);
         labels
     };
     let references = || {

@@ -31,7 +31,7 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
     }
     let analysis = Analysis::new(&loaded, &mut Findings::new());
     let (_, spokes) = analysis.received(None);
-    let view = analysis.evaluate(&spokes, &mut Findings::new());
+    let view = analysis.evaluate(&spokes);
     let before = settings(&view);
     if !EffectiveSettings::changes(&before, &settings(&view)).is_empty() {
         return Err("a hub differs from itself".to_owned());
@@ -46,7 +46,7 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
         rest.remove(&identity);
         let of_rest = Analysis::new(&rest, &mut Findings::new());
         let (_, spokes_of_rest) = of_rest.received(None);
-        let view_of_rest = of_rest.evaluate(&spokes_of_rest, &mut Findings::new());
+        let view_of_rest = of_rest.evaluate(&spokes_of_rest);
         let changes = EffectiveSettings::changes(&before, &settings(&view_of_rest));
         let wrong = |rule: &str, what: String| {
             let changes: Vec<String> = changes.iter().map(|change| format!("{change:#?}")).collect();
@@ -56,7 +56,7 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
 
         let without = analysis.without(object);
         let (_, spokes_without) = without.received(None);
-        let view_without = without.evaluate(&spokes_without, &mut Findings::new());
+        let view_without = without.evaluate(&spokes_without);
         let explanation = explain(
             &view,
             Some(&view_without),

@@ -598,7 +598,7 @@ pub(crate) fn evaluate(loaded: &Loaded, cluster: Option<&str>) -> Evaluated {
     let (received, spokes) = analysis.received(cluster);
     let report = PolicyReport::of(&match cluster {
         // The findings of a whole input do not depend on the cluster.
-        Some(_) => analysis.evaluate(&spokes, &mut findings),
+        Some(_) => analysis.evaluate(&spokes),
         None => analysis.policies(received, &spokes, &mut findings),
     });
     let report = kube_json::to_value(report).expect("JSON");

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use strum::{Display, EnumString};
 use thiserror::Error;
 
 use crate::names::{LABEL_MAX, SUBDOMAIN_MAX, SUBDOMAIN_TEXT, is_key_name, is_subdomain};
@@ -62,15 +63,10 @@ impl LabelSelector {
         }
         for (index, expression) in self.match_expressions.iter().enumerate() {
             let origin = RequirementOrigin::MatchExpressions(index);
-            let operator = match expression.operator.as_str() {
-                "In" => Operator::In,
-                "NotIn" => Operator::NotIn,
-                "Exists" => Operator::Exists,
-                "DoesNotExist" => Operator::DoesNotExist,
-                other => {
-                    let message = format!("{} is not a valid label selector operator", go_quoted(other));
-                    return Err(SelectorError { message, origin });
-                }
+            let written = &expression.operator;
+            let Ok(operator) = written.parse() else {
+                let message = format!("{} is not a valid label selector operator", go_quoted(written));
+                return Err(SelectorError { message, origin });
             };
             let values = expression.values.clone();
             requirements.push(Requirement::new(&expression.key, operator, values, origin)?);
@@ -109,7 +105,7 @@ impl RequirementOrigin {
 }
 
 /// The four operators of Kubernetes' label selectors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Display, EnumString)]
 pub enum Operator {
     /// The key is there and its value is one of the values.
     In,
@@ -119,17 +115,6 @@ pub enum Operator {
     Exists,
     /// The key is missing.
     DoesNotExist,
-}
-
-impl fmt::Display for Operator {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::In => "In",
-            Self::NotIn => "NotIn",
-            Self::Exists => "Exists",
-            Self::DoesNotExist => "DoesNotExist",
-        })
-    }
 }
 
 /// A requirement that has been checked.

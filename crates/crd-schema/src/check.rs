@@ -205,7 +205,7 @@ impl Walk<'_, '_> {
             ("integer,string", value.is_string() || is_integer(value))
         } else {
             match node.kind {
-                Some(kind) => (kind.name(), has_type(value, kind)),
+                Some(kind) => (kind.into(), has_type(value, kind)),
                 None => ("", node.format.is_none()),
             }
         };
@@ -219,7 +219,7 @@ impl Walk<'_, '_> {
         let is_text = value.is_string() || value.is_array();
         let (expected, found) = match format_of(node) {
             Some(_) if is_text && !is_numeric => return false,
-            Some(format) if !is_text && !value.is_null() => (format.name(), format_name(value)),
+            Some(format) if !is_text && !value.is_null() => (format.into(), format_name(value)),
             // Without a type every value is right.
             _ if expected.is_empty() => return false,
             _ => (expected, type_name(value)),
@@ -488,7 +488,7 @@ impl Walk<'_, '_> {
 fn has_type(value: &Value, kind: Type) -> bool {
     match kind {
         Type::Array => value.is_array(),
-        Type::Boolean => value.is_boolean(),
+        Type::Boolean => value.is_bool(),
         Type::Integer => is_integer(value),
         Type::Number => value.is_number(),
         Type::Object => value.is_object(),

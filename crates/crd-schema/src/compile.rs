@@ -6,13 +6,15 @@ use std::sync::OnceLock;
 
 use apimachinery::{Allowance, Compiled, PatternError, Spent, Work, pointer};
 use kube_json::{Map, Number, Text, Value};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::format::Format;
 use crate::rules::Rules;
 use crate::violation::SchemaProblem;
 
 /// The types of JSON Schema, integers apart from other numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Type {
     Array,
     Boolean,
@@ -20,27 +22,6 @@ pub(crate) enum Type {
     Number,
     Object,
     String,
-}
-
-const TYPES: [(Type, &str); 6] = [
-    (Type::Array, "array"),
-    (Type::Boolean, "boolean"),
-    (Type::Integer, "integer"),
-    (Type::Number, "number"),
-    (Type::Object, "object"),
-    (Type::String, "string"),
-];
-
-impl Type {
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        let found = TYPES.iter().find(|(_, known)| *known == name);
-        found.map(|(kind, _)| *kind)
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        let found = TYPES.iter().find(|(kind, _)| *kind == self);
-        found.map_or("", |(_, name)| name)
-    }
 }
 
 /// The fields that a mapping may have besides its properties.
@@ -354,7 +335,7 @@ impl Compiler {
         let embedded = self.flag(fields, "x-kubernetes-embedded-resource", at);
         // JSON Schema's `true` accepts anything.
         let preserve_unknown =
-            schema.is_boolean() || self.flag(fields, "x-kubernetes-preserve-unknown-fields", at);
+            schema.is_bool() || self.flag(fields, "x-kubernetes-preserve-unknown-fields", at);
         let (rules, problems) = Rules::read(schema, at);
         self.problems.extend(problems);
 
@@ -449,9 +430,9 @@ impl Compiler {
             match name.as_str() {
                 Some("null") => nullable = true,
                 Some("") => {}
-                Some(name) => match Type::from_name(name) {
-                    Some(known) => kind = Some(known),
-                    None => self.problem(format!("{at}/type"), format!("there is no type {name:?}")),
+                Some(name) => match name.parse() {
+                    Ok(known) => kind = Some(known),
+                    Err(_) => self.problem(format!("{at}/type"), format!("there is no type {name:?}")),
                 },
                 None => self.problem(format!("{at}/type"), "type must be a string"),
             }

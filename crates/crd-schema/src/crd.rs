@@ -217,7 +217,7 @@ impl Reader {
                 schema,
             });
         }
-        if versions.is_empty() && is_list {
+        if is_list && list.items().next().is_none() {
             self.problem(&list.pointer(), "Required value: at least one version");
         }
         versions

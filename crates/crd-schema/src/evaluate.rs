@@ -100,7 +100,7 @@ fn run_rules(
     }
     let level = Level {
         path,
-        kind: node.kind.map_or("", Type::name),
+        kind: node.kind.map_or("", Type::into),
         names_properties: node.additional.schema().is_none(),
         old: old.map(|old| (old, to_cel(Some(node), old, true))),
     };

@@ -4,9 +4,11 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use apimachinery::names::{LABEL_MAX, SUBDOMAIN_MAX};
+use strum::{EnumString, IntoStaticStr};
 
 /// A format that is checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Format {
     Byte,
     Cidr,
@@ -26,40 +28,14 @@ pub(crate) enum Format {
     Uuid,
 }
 
-const FORMATS: [(Format, &str); 16] = [
-    (Format::Byte, "byte"),
-    (Format::Cidr, "cidr"),
-    (Format::Date, "date"),
-    (Format::DateTime, "date-time"),
-    (Format::Double, "double"),
-    (Format::Duration, "duration"),
-    (Format::Email, "email"),
-    (Format::Float, "float"),
-    (Format::Hostname, "hostname"),
-    (Format::Int32, "int32"),
-    (Format::Int64, "int64"),
-    (Format::Ipv4, "ipv4"),
-    (Format::Ipv6, "ipv6"),
-    (Format::Mac, "mac"),
-    (Format::Uri, "uri"),
-    (Format::Uuid, "uuid"),
-];
-
 impl Format {
     /// By its name in a schema. Kubernetes ignores hyphens in these names.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
-        let name = match name.replace('-', "").as_str() {
-            "datetime" => "date-time".to_owned(),
-            "uuid3" | "uuid4" | "uuid5" => "uuid".to_owned(),
-            other => other.to_owned(),
-        };
-        let found = FORMATS.iter().find(|(_, known)| *known == name);
-        found.map(|(format, _)| *format)
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        let found = FORMATS.iter().find(|(format, _)| *format == self);
-        found.map_or("", |(_, name)| name)
+        match name.replace('-', "").as_str() {
+            "datetime" => Some(Self::DateTime),
+            "uuid3" | "uuid4" | "uuid5" => Some(Self::Uuid),
+            other => other.parse().ok(),
+        }
     }
 
     /// Whether `text` has this format.

@@ -15,6 +15,7 @@ use kube_cel::cel::common::ast::{Expr, LiteralValue};
 use kube_cel::cel::objects::OptionalValue;
 use kube_cel::cel::{ExecutionError, IdedExpr, Value as Cel};
 use kube_json::Value;
+use strum::EnumString;
 
 use crate::violation::{Path, SchemaProblem, Violation, ViolationKind, shown};
 
@@ -226,24 +227,20 @@ enum Complaint {
 
 /// A rule's `reason`: which sort of error it is where it does not hold.
 /// kubernetes/kubernetes staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go@v1.36.0.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default, EnumString)]
 enum Reason {
+    #[default]
+    #[strum(serialize = "FieldValueInvalid")]
     Invalid,
+    #[strum(serialize = "FieldValueForbidden")]
     Forbidden,
+    #[strum(serialize = "FieldValueRequired")]
     Required,
+    #[strum(serialize = "FieldValueDuplicate")]
     Duplicate,
 }
 
 impl Reason {
-    fn read(text: Option<&str>) -> Self {
-        match text {
-            Some("FieldValueForbidden") => Self::Forbidden,
-            Some("FieldValueRequired") => Self::Required,
-            Some("FieldValueDuplicate") => Self::Duplicate,
-            _ => Self::Invalid,
-        }
-    }
-
     /// Scalars are shown, lists and mappings are not.
     fn message(self, value: &Value, detail: &str) -> String {
         let shown = match value {
@@ -278,7 +275,10 @@ impl Rule {
             message: text("message")?,
             message_expression,
             field_path: text("fieldPath")?,
-            reason: Reason::read(text("reason")?.as_deref()),
+            // An unknown reason is that of a rule without one.
+            reason: text("reason")?
+                .and_then(|reason| reason.parse().ok())
+                .unwrap_or_default(),
             optional_old_self: entry.get("optionalOldSelf").and_then(Value::as_bool) == Some(true),
             program: OnceLock::new(),
         })

@@ -57,39 +57,21 @@ impl From<bool> for Value {
     }
 }
 
-impl From<Text> for Value {
-    fn from(text: Text) -> Self {
-        Self::String(text)
-    }
+macro_rules! texts {
+    ($($text:ty)*) => {$(
+        impl From<$text> for Value {
+            fn from(text: $text) -> Self {
+                Self::String(text.into())
+            }
+        }
+    )*};
 }
+
+texts!(&str &String String Cow<'_, str> Text);
 
 impl From<&Text> for Value {
     fn from(text: &Text) -> Self {
         Self::String(text.clone())
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::String(text.into())
-    }
-}
-
-impl From<&String> for Value {
-    fn from(text: &String) -> Self {
-        Self::String(text.into())
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::String(text.into())
-    }
-}
-
-impl From<Cow<'_, str>> for Value {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self::String(text.into())
     }
 }
 

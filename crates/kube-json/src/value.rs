@@ -10,11 +10,12 @@ use std::hash::{Hash, Hasher};
 use std::ops::{Index, IndexMut};
 
 use ecow::EcoVec;
+use strum::EnumIs;
 
 use crate::{Number, Text};
 
 /// One value of JSON, in 24 bytes and what is below it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, EnumIs)]
 pub enum Value {
     /// `null`.
     #[default]
@@ -35,11 +36,6 @@ pub enum Value {
 static NULL: Value = Value::Null;
 
 impl Value {
-    /// Whether this is `null`.
-    pub const fn is_null(&self) -> bool {
-        matches!(self, Self::Null)
-    }
-
     /// Whether this is `null`, or a text, a list, or a mapping with nothing in it. An API server may drop such a field.
     pub fn is_empty(&self) -> bool {
         match self {
@@ -80,31 +76,6 @@ impl Value {
             Self::Array(items) => items.iter().map(Self::pruned).collect(),
             other => other.clone(),
         }
-    }
-
-    /// Whether this is a boolean.
-    pub const fn is_boolean(&self) -> bool {
-        matches!(self, Self::Bool(_))
-    }
-
-    /// Whether this is a number.
-    pub const fn is_number(&self) -> bool {
-        matches!(self, Self::Number(_))
-    }
-
-    /// Whether this is a text.
-    pub const fn is_string(&self) -> bool {
-        matches!(self, Self::String(_))
-    }
-
-    /// Whether this is a list.
-    pub const fn is_array(&self) -> bool {
-        matches!(self, Self::Array(_))
-    }
-
-    /// Whether this is a mapping.
-    pub const fn is_object(&self) -> bool {
-        matches!(self, Self::Object(_))
     }
 
     /// The boolean, if this is one.

@@ -475,12 +475,7 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
     fn take_alias(&mut self, name: &'t str, range: Range<usize>) -> Outcome<()> {
         let anchored = self.names.get(name).and_then(|index| self.anchors.get(*index));
         let Some(anchored) = anchored else {
-            return Err(Error::new(
-                ErrorKind::Alias,
-                range,
-                format!("there is no `&{name}` before this alias"),
-                format!("define it with `&{name}`, or quote the text if `*` is part of it: \"*{name}\""),
-            ));
+            return Err(Error::unknown_alias(range, name));
         };
         let Some(value) = &anchored.value else {
             return Err(Error::new(

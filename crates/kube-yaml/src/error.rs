@@ -1,7 +1,6 @@
 //! Errors of reading, with messages for people. Each kind of fault has a message and a help line.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 
 /// The kind of fault in a text.
@@ -70,6 +69,7 @@ impl ErrorKind {
 
 /// One fault, with the place in the text that was given to the reader.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 #[non_exhaustive]
 pub struct Error {
     /// The kind of fault.
@@ -92,12 +92,6 @@ pub struct Related {
     pub range: Range<usize>,
     /// What is there.
     pub text: Cow<'static, str>,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message)
-    }
 }
 
 /// The result inside this module: the error is boxed, so that the good path stays small.
@@ -128,6 +122,13 @@ impl Error {
         help: impl Into<Cow<'static, str>>,
     ) -> Box<Self> {
         Self::new(ErrorKind::Syntax, range, message, help)
+    }
+
+    /// An alias of a name that no anchor has.
+    pub(super) fn unknown_alias(range: Range<usize>, name: &str) -> Box<Self> {
+        let message = format!("there is no `&{name}` before this alias");
+        let help = format!("define it with `&{name}`, or quote the text if `*` is part of it: \"*{name}\"");
+        Self::new(ErrorKind::Alias, range, message, help)
     }
 
     /// The same fault with a second place.

@@ -113,12 +113,7 @@ impl Source<'_> {
                 {
                     return self.bad_name(at, b'*');
                 }
-                return Error::new(
-                    ErrorKind::Alias,
-                    at..at + 1 + length,
-                    format!("there is no `&{name}` before this alias"),
-                    format!("define it with `&{name}`, or quote the text if `*` is part of it: \"*{name}\""),
-                );
+                return Error::unknown_alias(at..at + 1 + length, name);
             }
             "while scanning an anchor or alias, did not find expected alphabetic or numeric character" => {
                 return self.bad_name(at, self.byte(at));

@@ -5,50 +5,45 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The stages of a run, in order. A run that reads twice, as `diff` does, begins again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+use strum::IntoStaticStr;
+
+/// The stages of a run, in order. A run that reads twice, as `diff` does, begins again. The text of each ends before the
+/// things that are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
 pub enum Stage {
     /// Finding out which files are input.
+    #[strum(serialize = "finding files")]
     Finding,
     /// Reading and parsing files.
+    #[strum(serialize = "reading files")]
     Reading,
     /// Checking objects against their kinds and schemas.
+    #[strum(serialize = "checking objects")]
     Checking,
     /// Deciding which clusters each Gateway goes to.
+    #[strum(serialize = "placing Gateways")]
     Placing,
     /// Attaching policies to what they target.
+    #[strum(serialize = "attaching policies")]
     Attaching,
     /// Planning the works of each Gateway.
+    #[strum(serialize = "rendering Gateways")]
     Rendering,
     /// Working out effective policies, Gateway by Gateway.
+    #[strum(serialize = "evaluating policies")]
     Policies,
     /// Comparing the two sides of a difference.
+    #[strum(serialize = "finding differences")]
     Differences,
     /// Comparing files with their wanted contents.
+    #[strum(serialize = "comparing files")]
     Comparing,
     /// Writing files.
+    #[strum(serialize = "writing files")]
     Writing,
     /// Deleting files that are no longer wanted.
+    #[strum(serialize = "deleting files")]
     Deleting,
-}
-
-impl Stage {
-    /// A description, which ends before the things that are counted.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Finding => "finding files",
-            Self::Reading => "reading files",
-            Self::Checking => "checking objects",
-            Self::Placing => "placing Gateways",
-            Self::Attaching => "attaching policies",
-            Self::Rendering => "rendering Gateways",
-            Self::Policies => "evaluating policies",
-            Self::Differences => "finding differences",
-            Self::Comparing => "comparing files",
-            Self::Writing => "writing files",
-            Self::Deleting => "deleting files",
-        }
-    }
 }
 
 /// The receiver of progress. It is called from any thread, never for two stages at once.

@@ -199,7 +199,7 @@ fn main() {
             peak()
         );
         for mode in [Mode::Snapshot, Mode::Sequential, Mode::Fixpoint] {
-            measure(&inventory, mode, Detail::Decisions, mode.as_str());
+            measure(&inventory, mode, Detail::Decisions, mode.into());
         }
         let input = Input {
             inventory: &inventory,

@@ -438,7 +438,7 @@ impl<'a> Case<'_, 'a> {
     fn resource_reason(&self, resource: Resource) -> (String, Option<Location>) {
         let resources = &self.plan.resources;
         let candidates = self.outcome.trace.tolerated.as_deref().unwrap_or_default();
-        let key = resource.key();
+        let key: &str = resource.into();
         let place = self.cluster.object.at(format!("/status/allocatable/{key}"));
         let (amount, range) = (
             resources.amount(resource, self.id),
@@ -498,7 +498,7 @@ impl<'a> Case<'_, 'a> {
         };
         let place = self.cluster.object.at(&pointer);
         let equals = if taint.value.is_empty() { "" } else { "=" };
-        let (key, value, effect) = (taint.key, taint.value, taint.effect.as_str());
+        let (key, value, effect) = (taint.key, taint.value, <&str>::from(taint.effect));
         let shown = format!("taint {key}{equals}{value}:{effect}");
         let step = |bearing, text: String| Step::new(Stage::TaintToleration, bearing, text, place.clone());
         if taint.effect == TaintEffect::NoSelectIfNew && selected {

@@ -1,10 +1,11 @@
 //! Typed numbers for each kind of thing, so they cannot be confused. [`Distinct`] assigns them.
 
-use std::collections::HashMap;
 use std::hash::Hash;
+use std::marker::PhantomData;
 
 use apimachinery::row_ids;
 pub(crate) use apimachinery::{RowId, Table};
+use indexmap::IndexSet;
 
 row_ids! {
     /// A ManagedCluster, in the order of the names: comparing numbers compares names.
@@ -40,27 +41,22 @@ impl From<ClusterId> for NameId {
 /// Numbers for what occurs many times and is worked out once.
 #[derive(Debug)]
 pub(crate) struct Distinct<I, K> {
-    ids: HashMap<K, I>,
-    keys: Vec<K>,
+    keys: IndexSet<K>,
+    ids: PhantomData<I>,
 }
 
-impl<I: RowId, K: Clone + Eq + Hash> Distinct<I, K> {
+impl<I: RowId, K: Eq + Hash> Distinct<I, K> {
     pub(crate) fn new() -> Self {
         Self {
-            ids: HashMap::new(),
-            keys: Vec::new(),
+            keys: IndexSet::new(),
+            ids: PhantomData,
         }
     }
 
     /// The number of a key, the same for equal ones.
     pub(crate) fn id(&mut self, key: K) -> I {
-        if let Some(id) = self.ids.get(&key) {
-            return *id;
-        }
-        let id = I::from_row(u32::try_from(self.keys.len()).unwrap_or(u32::MAX));
-        self.keys.push(key.clone());
-        self.ids.insert(key, id);
-        id
+        let (position, _) = self.keys.insert_full(key);
+        I::from_row(u32::try_from(position).unwrap_or(u32::MAX))
     }
 
     /// A column of what each key becomes.

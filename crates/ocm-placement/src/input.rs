@@ -4,6 +4,8 @@
 use apimachinery::Identity;
 use jiff::Timestamp;
 use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use crate::api::GROUP;
 use crate::api::managed_cluster::{
@@ -14,7 +16,8 @@ use crate::api::placement::{Placement, PlacementDecision};
 use crate::ids::{DecisionId, PlacementId, Table};
 
 /// How Placements see each other's decisions (docs/systems/ocm-placement.md#the-order-of-placements).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Mode {
     /// Each sees only the decisions of the input.
     Snapshot,
@@ -23,17 +26,6 @@ pub enum Mode {
     /// Rounds until nothing changes, which is closest to a live hub.
     #[default]
     Fixpoint,
-}
-
-impl Mode {
-    /// The name in reports and options.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Snapshot => "snapshot",
-            Self::Sequential => "sequential",
-            Self::Fixpoint => "fixpoint",
-        }
-    }
 }
 
 /// How much of the way to the decisions an evaluation keeps.
@@ -47,7 +39,7 @@ pub enum Detail {
 
 /// What hub controllers other than the scheduler would change before it looks (docs/systems/ocm-placement.md#what-other-controllers-change). All off by
 /// default, because the input says what is there.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Options {
     /// Clusters without a cluster set label get `default`, as the mutating webhook does.

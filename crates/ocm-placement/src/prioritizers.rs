@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use strum::IntoStaticStr;
+
 use crate::api::managed_cluster::{AddOnPlacementScore, ManagedCluster};
 use crate::api::placement::{AddOnScore, FieldFault, PrioritizerPolicy, ScoreCoordinate};
 use crate::fleet::{Bits, Fleet};
@@ -158,21 +160,13 @@ pub(crate) fn steady(mine: &Bits, cluster: ClusterId) -> i64 {
     if mine.contains(cluster) { 100 } else { 0 }
 }
 
-/// The two resources of ResourceAllocatableCPU and ResourceAllocatableMemory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The two resources of ResourceAllocatableCPU and ResourceAllocatableMemory, by their keys in `status.allocatable` and
+/// `status.capacity`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Resource {
     Cpu,
     Memory,
-}
-
-impl Resource {
-    /// The key in `status.allocatable` and `status.capacity`.
-    pub(crate) const fn key(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Memory => "memory",
-        }
-    }
 }
 
 /// What each cluster has to give, read once for the whole fleet, as Go's float64 of the quantity; `None` where it has no score.
@@ -185,11 +179,12 @@ pub(crate) struct Resources {
 impl Resources {
     pub(crate) fn new(fleet: &Fleet<'_>) -> Self {
         let column = |resource: Resource| {
+            let key: &str = resource.into();
             let allocatable = |cluster: &&ManagedCluster<'_>| {
                 // OCM asks for both entries, although it uses the allocatable one only (open-cluster-management-io/ocm
                 // pkg/placement/plugins/resource/resource.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
-                let amount = cluster.allocatable.get(resource.key())?;
-                cluster.capacity.get(resource.key())?;
+                let amount = cluster.allocatable.get(key)?;
+                cluster.capacity.get(key)?;
                 Some(amount.approximate())
             };
             fleet.clusters.rows().iter().map(allocatable).collect()

@@ -180,7 +180,7 @@ impl Evaluation<'_> {
     pub fn report_with<P>(&self, placements: P) -> Report<P> {
         let input = &self.plan.input;
         Report {
-            mode: input.mode.as_str(),
+            mode: input.mode.into(),
             now: input.now.map(|now| now.to_string()),
             rounds: self.rounds,
             converged: self.converged,

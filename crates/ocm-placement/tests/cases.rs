@@ -41,7 +41,7 @@ fn objects(text: &str) -> Vec<Document> {
 fn mode(text: &str) -> Mode {
     [Mode::Snapshot, Mode::Sequential, Mode::Fixpoint]
         .into_iter()
-        .find(|mode| mode.as_str() == text)
+        .find(|mode| <&str>::from(*mode) == text)
         .expect("a known mode")
 }
 

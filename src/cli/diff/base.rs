@@ -93,9 +93,10 @@ impl Evaluated {
 
     /// The settings that would apply to what this input ships if clusters were as `other` says.
     pub(in crate::cli) fn on_clusters_of(&mut self, other: &Self) -> Option<EffectiveSettings> {
-        let analysis = Analysis::new(&self.loaded, &mut Findings::new());
+        // What is wrong with it was found when it was evaluated.
+        let (analysis, _) = Analysis::with_findings(&self.loaded);
         let spokes = analysis.spokes_as_in(&other.loaded);
-        let view = analysis.evaluate(&spokes, &mut Findings::new());
+        let view = analysis.evaluate(&spokes);
         EffectiveSettings::new(&view, |cluster| self.loaded.admits(cluster))
             .map_err(|too_much| self.findings.push(*too_much))
             .ok()

@@ -61,7 +61,7 @@ impl Walk<'_, '_> {
         {
             // A format is a type to the API server.
             self.push(path, true, |field| {
-                let (text, format) = (quoted(text), format.name());
+                let (text, format): (String, &str) = (quoted(text), format.into());
                 format!("Invalid value: {text}: {field} in body must be of type {format}: {text}")
             });
         }

@@ -212,15 +212,8 @@ pub fn plural(kind: &str) -> String {
 #[derive(Debug, Clone)]
 pub struct KindTable {
     kinds: Vec<KindInfo>,
-    by_kind: ByName,
-    by_plural: ByName,
-}
-
-/// Positions by group and name.
-type ByName = HashMap<String, HashMap<String, usize>>;
-
-fn position(names: &ByName, group: &str, name: &str) -> Option<usize> {
-    names.get(group)?.get(name).copied()
+    /// Positions by group and kind.
+    by_kind: HashMap<String, HashMap<String, usize>>,
 }
 
 impl Default for KindTable {
@@ -235,7 +228,6 @@ impl KindTable {
         let mut table = Self {
             kinds: Vec::new(),
             by_kind: HashMap::new(),
-            by_plural: HashMap::new(),
         };
         for info in kinds() {
             table.insert(info);
@@ -254,19 +246,12 @@ impl KindTable {
 
     /// Adds a kind, in place of one with the same group and kind.
     pub fn insert(&mut self, info: KindInfo) {
-        let index = position(&self.by_kind, &info.group, &info.kind).unwrap_or(self.kinds.len());
-        let [group, kind, plural] = [&info.group, &info.kind, &info.plural].map(ToString::to_string);
+        let of_group = self.by_kind.entry(info.group.to_string()).or_default();
+        let index = *of_group.entry(info.kind.to_string()).or_insert(self.kinds.len());
         match self.kinds.get_mut(index) {
-            Some(old) => {
-                if let Some(of_group) = self.by_plural.get_mut(&*old.group) {
-                    of_group.remove(&*old.plural);
-                }
-                *old = info;
-            }
+            Some(old) => *old = info,
             None => self.kinds.push(info),
         }
-        self.by_kind.entry(group.clone()).or_default().insert(kind, index);
-        self.by_plural.entry(group).or_default().insert(plural, index);
     }
 
     /// Every kind, in no particular order.
@@ -276,7 +261,7 @@ impl KindTable {
 
     /// By group and kind.
     pub fn kind(&self, group: &str, kind: &str) -> Option<&KindInfo> {
-        self.kinds.get(position(&self.by_kind, group, kind)?)
+        self.kinds.get(*self.by_kind.get(group)?.get(kind)?)
     }
 
     /// Every kind of this name, regardless of its group.
@@ -313,7 +298,8 @@ impl KindTable {
 
     /// By group and plural resource name.
     pub fn plural(&self, group: &str, plural: &str) -> Option<&KindInfo> {
-        self.kinds.get(position(&self.by_plural, group, plural)?)
+        let is_it = |info: &&KindInfo| info.group == group && info.plural == plural;
+        self.kinds.iter().rfind(is_it)
     }
 
     /// The plural of a group nearest to a misspelled one. A kind or a singular written in place of the plural finds its
@@ -385,7 +371,10 @@ pub fn unknown_version(object: &Object, kinds: &KindTable) -> Option<Finding> {
     };
     let what = format_args!("has the unknown version {version:?}");
     let finding = object.finding(Code::OBJECT_SCHEMA, "/apiVersion", what);
-    let finding = finding.label(format!("known: {}", info.versions.join(", ")));
+    // A reader that knows one version only finds the same mistake.
+    let finding = finding
+        .label(format!("known: {}", info.versions.join(", ")))
+        .settles_field();
     Some(finding.help(format!(
         "write `apiVersion: {known}`; if the clusters serve {version}, add the CustomResourceDefinition to the input"
     )))

@@ -30,6 +30,8 @@ pub struct Lacks {
 /// A part of the identity of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdentityPart {
+    /// Its kind.
+    Kind,
     /// Its `metadata.name`.
     Name,
     /// Its `metadata.namespace`.
@@ -221,22 +223,14 @@ impl Finding {
 
 /// Where a suppression is written, in SARIF's terms (section 3.35.2 of
 /// <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
 pub enum SuppressedBy {
     /// The object itself, by an annotation.
+    #[strum(serialize = "inSource")]
     Object,
     /// The configuration.
+    #[strum(serialize = "external")]
     Configuration,
-}
-
-impl SuppressedBy {
-    /// SARIF's word for it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Object => "inSource",
-            Self::Configuration => "external",
-        }
-    }
 }
 
 /// Why a finding is not counted.

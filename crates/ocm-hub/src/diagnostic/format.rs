@@ -220,7 +220,7 @@ impl<'a> FindingEntry<'a> {
             help: finding.help.as_deref().map(Sentence),
             data: finding.data.as_ref(),
             suppressed: finding.suppressed.as_ref().map(|suppressed| SuppressedEntry {
-                kind: suppressed.by.as_str(),
+                kind: suppressed.by.into(),
                 reason: Sentence(&suppressed.reason),
             }),
         }

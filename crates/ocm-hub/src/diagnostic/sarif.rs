@@ -257,7 +257,7 @@ fn suppressions(finding: &Finding) -> Vec<Suppression> {
     let suppressed = finding.suppressed.as_ref().into_iter();
     suppressed
         .map(|suppressed| Suppression {
-            kind: suppressed.by.as_str(),
+            kind: suppressed.by.into(),
             status: "accepted",
             justification: one_line(&suppressed.reason, usize::MAX),
         })

@@ -374,10 +374,13 @@ impl Other {
         let field = |key: &str| self.value.get("metadata").and_then(|metadata| metadata.get(key));
         let name = field("name");
         match field("namespace") {
-            Some(namespace) if name.is_some_and(Value::is_string) && !namespace.is_string() => {
-                Some(not_a_string(&self.origin, &self.kind, "namespace", namespace).leaves_unknown(IdentityPart::Namespace))
+            Some(namespace) if name.is_some_and(Value::is_string) && !namespace.is_string() => Some(
+                not_a_string(&self.origin, &self.kind, "namespace", namespace)
+                    .leaves_unknown(IdentityPart::Namespace),
+            ),
+            _ => {
+                Some(no_name(&self.origin, &self.value, &self.kind, name).leaves_unknown(IdentityPart::Name))
             }
-            _ => Some(no_name(&self.origin, &self.value, &self.kind, name).leaves_unknown(IdentityPart::Name)),
         }
     }
 
@@ -540,7 +543,12 @@ fn incomplete(origin: &Origin, value: &Value, kind: &str) -> Finding {
     let (place, meant) = origin.missing(value, "", missing);
     let message = format!("this looks like a Kubernetes object, but has no `{missing}`");
     let add = || format!("add `{missing}`, or list the file under `exclude` in spokewright.yaml");
-    Finding::new(Code::OBJECT_SCHEMA, place, message).help(meant.unwrap_or_else(add))
+    let finding = Finding::new(Code::OBJECT_SCHEMA, place, message).help(meant.unwrap_or_else(add));
+    if kind.is_empty() {
+        finding.leaves_unknown(IdentityPart::Kind)
+    } else {
+        finding
+    }
 }
 
 /// A list by itself is nothing that Kubernetes reads.

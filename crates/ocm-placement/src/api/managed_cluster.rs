@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use apimachinery::{Field, LabelSelector, Quantity};
 use jiff::Timestamp;
+use strum::{EnumString, IntoStaticStr};
 
 use crate::api::object::{Object, Reading};
 
@@ -40,7 +41,7 @@ pub(crate) struct ClusterClaim<'a> {
 }
 
 /// The effect of a taint on a Placement that does not tolerate it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr)]
 pub(crate) enum TaintEffect {
     /// Never selected.
     NoSelect,
@@ -48,27 +49,6 @@ pub(crate) enum TaintEffect {
     PreferNoSelect,
     /// Never selected anew; kept when selected already.
     NoSelectIfNew,
-}
-
-impl TaintEffect {
-    /// The effect as it is written.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::NoSelect => "NoSelect",
-            Self::PreferNoSelect => "PreferNoSelect",
-            Self::NoSelectIfNew => "NoSelectIfNew",
-        }
-    }
-
-    /// The effect of a taint, or the one that a toleration names.
-    pub(crate) fn read(field: &Field<'_>) -> Option<Self> {
-        match field.text("effect")? {
-            "NoSelect" => Some(Self::NoSelect),
-            "PreferNoSelect" => Some(Self::PreferNoSelect),
-            "NoSelectIfNew" => Some(Self::NoSelectIfNew),
-            _ => None,
-        }
-    }
 }
 
 /// One of `spec.taints`.
@@ -114,7 +94,7 @@ fn taints<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Vec<Taint<'a>
         Some(Taint {
             key: taint.text("key").unwrap_or_default(),
             value: taint.text("value").unwrap_or_default(),
-            effect: TaintEffect::read(&taint)?,
+            effect: taint.text("effect")?.parse().ok()?,
             time_added: reading.time(&taint.get("timeAdded")),
         })
     });

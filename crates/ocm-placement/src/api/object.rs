@@ -4,11 +4,12 @@
 //! Objects have the types that their CRDs require, or read as if the field were absent: the caller validates them first.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
+use apimachinery::pointer::dotted;
 use apimachinery::{ApiVersion, Field, Identity, LabelSelector, Mismatch, Quantity};
 use jiff::Timestamp;
 use kube_json::Value;
+use thiserror::Error;
 
 /// Which of the caller's objects: the number under which the caller finds it again.
 ///
@@ -101,7 +102,8 @@ impl<'a> Object<'a> {
 }
 
 /// A field that a schema may let pass and no scheduler can use; its object is left out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{} {problem}", dotted(&self.at.pointer))]
 #[non_exhaustive]
 pub struct InvalidField {
     /// Which field.
@@ -111,35 +113,27 @@ pub struct InvalidField {
 }
 
 /// A mistake in a field.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FieldProblem {
     /// A value of another type: labels that are none, a number with next to no fraction.
+    #[error("must be {expected}")]
     Type {
         /// The expected type, such as `a string`.
         expected: &'static str,
     },
     /// A required field is missing.
+    #[error("is required")]
     Required,
     /// A number below zero. OCM's scheduler panics on a negative `numberOfClusters`, which its CRD allows.
+    #[error("must be at least 0")]
     Negative,
     /// No quantity; Kubernetes' complaint.
+    #[error("is not a quantity: {0}")]
     Quantity(String),
     /// No time as in RFC 3339.
+    #[error("is not an RFC 3339 time")]
     Time,
-}
-
-impl fmt::Display for InvalidField {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let field = apimachinery::pointer::dotted(&self.at.pointer);
-        match &self.problem {
-            FieldProblem::Type { expected } => write!(formatter, "{field} must be {expected}"),
-            FieldProblem::Required => write!(formatter, "{field} is required"),
-            FieldProblem::Negative => write!(formatter, "{field} must be at least 0"),
-            FieldProblem::Quantity(complaint) => write!(formatter, "{field} is not a quantity: {complaint}"),
-            FieldProblem::Time => write!(formatter, "{field} is not an RFC 3339 time"),
-        }
-    }
 }
 
 /// Reads one object and records its mistakes. A field with a mistake reads as if it were absent.

@@ -227,7 +227,7 @@ fn toleration<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Toleratio
         key: field.text("key").unwrap_or_default(),
         operator: field.text("operator").unwrap_or("Equal"),
         value: field.text("value").unwrap_or_default(),
-        effect: TaintEffect::read(field),
+        effect: field.text("effect").and_then(|effect| effect.parse().ok()),
         seconds: reading.integer(&field.get("tolerationSeconds")),
     }
 }

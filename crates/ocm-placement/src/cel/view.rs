@@ -72,7 +72,7 @@ fn taint(taint: &Taint<'_>) -> Value {
             "value",
             (!taint.value.is_empty()).then(|| Value::from(taint.value)),
         ),
-        ("effect", Some(Value::from(taint.effect.as_str()))),
+        ("effect", Some(Value::from(<&str>::from(taint.effect)))),
         ("timeAdded", Some(added.unwrap_or(Value::Null))),
     ])
 }

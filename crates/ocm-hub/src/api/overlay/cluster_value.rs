@@ -2,7 +2,6 @@
 //! read, so a text stays one text, whatever the value is.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use apimachinery::pointer;
 use kube_json::{Text, Value};
@@ -15,28 +14,20 @@ const START: &str = "${";
 const ESCAPED: &str = "$${";
 
 /// A value of a cluster that a text may refer to.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display)]
 pub enum ClusterField {
     /// `cluster.name`
+    #[strum(to_string = "name")]
     Name,
     /// `cluster.labels["KEY"]`
+    #[strum(to_string = "label `{0}`")]
     Label(String),
     /// `cluster.annotations["KEY"]`
+    #[strum(to_string = "annotation `{0}`")]
     Annotation(String),
     /// `cluster.claims["NAME"]`
+    #[strum(to_string = "claim `{0}`")]
     Claim(String),
-}
-
-impl fmt::Display for ClusterField {
-    /// ``label `geo` ``
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name => formatter.write_str("name"),
-            Self::Label(key) => write!(formatter, "label `{key}`"),
-            Self::Annotation(key) => write!(formatter, "annotation `{key}`"),
-            Self::Claim(name) => write!(formatter, "claim `{name}`"),
-        }
-    }
 }
 
 /// A part of a text.
@@ -131,25 +122,20 @@ fn field(text: &str) -> Option<(ClusterField, &str)> {
 }
 
 /// The type that a text becomes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display, Deserialize, JsonSchema,
+)]
 pub enum ValueType {
     /// It stays a text.
     #[default]
+    #[strum(to_string = "a text")]
     String,
     /// An integer of 64 bits.
+    #[strum(to_string = "an integer")]
     Integer,
     /// true or false.
+    #[strum(to_string = "a boolean")]
     Boolean,
-}
-
-impl fmt::Display for ValueType {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::String => "a text",
-            Self::Integer => "an integer",
-            Self::Boolean => "a boolean",
-        })
-    }
 }
 
 impl ValueType {

@@ -86,7 +86,8 @@ pub fn read_class<'o>(
     }
     if namespace.is_empty() {
         let help = "add the ConfigMap's namespace to parametersRef";
-        return refuse(&reference.pointer(), InvalidParameters::NamespaceMissing, help);
+        let at = reference.get("namespace").pointer();
+        return refuse(&at, InvalidParameters::NamespaceMissing, help);
     }
     if let Some(object) = config_map(namespace, name) {
         return read_config_map(object, controller, kinds);
