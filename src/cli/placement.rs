@@ -124,7 +124,8 @@ fn not_managed(cluster: &str, loaded: &Loaded) -> Refusal {
     if !known.contains(cluster) {
         return unknown_cluster(cluster, &known);
     }
-    let message = format!("the input has no ManagedCluster `{cluster}`, by which Placements would be evaluated");
+    let message =
+        format!("the input has no ManagedCluster `{cluster}`, by which Placements would be evaluated");
     let help = format!("add it: `kubectl get managedcluster {cluster} -o yaml`");
     Refusal::new(Status::Usage, &message, &help)
 }

@@ -236,7 +236,10 @@ fn compare_or_write(
     let record = || root.map_or_else(|| Ok(Record::default()), Record::read);
     let (directories, record) = rayon::join(|| FilesByDirectory::new(tree), record);
     let (directories, record) = (directories?, record?);
-    if output.judged.is_some_and(|judged| !judged.is_current(tree, &record)) {
+    if output
+        .judged
+        .is_some_and(|judged| !judged.is_current(tree, &record))
+    {
         return Err(OutputError::Overtaken {
             root: output.root.to_path_buf(),
         });

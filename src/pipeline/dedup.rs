@@ -373,9 +373,7 @@ fn with_places(finding: Finding, others: &[Arc<Finding>], label: &str) -> Findin
     let mut places: IndexSet<&Place> = others.iter().map(|other| &other.place).collect();
     places.shift_remove(&finding.place);
     let shown = places.iter().take(MOST_SHOWN);
-    let finding = shown.fold(finding, |finding, place| {
-        finding.related((*place).clone(), label)
-    });
+    let finding = shown.fold(finding, |finding, place| finding.related((*place).clone(), label));
     match places.len().saturating_sub(MOST_SHOWN) {
         0 => finding,
         more => finding.note(format!("it is in {}", counted(more, "more place"))),

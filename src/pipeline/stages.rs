@@ -379,7 +379,10 @@ pub(super) fn plan<'a>(
             object.identity()
         );
         Finding::new(Code::CONFIG_INVALID, object.place(&annotation), message)
-            .related(loaded.config.place("/waves"), "each of them comes after all sync waves of the one before")
+            .related(
+                loaded.config.place("/waves"),
+                "each of them comes after all sync waves of the one before",
+            )
             .help("write a number nearer to 0")
     }));
     let input = render::Input {

@@ -72,7 +72,8 @@ fn a_run_that_waited_judges_its_budget_by_the_tree_that_it_replaces() {
     copy(&scratch.path("rendered"), &scratch.path("full"));
     fs::remove_dir_all(scratch.path("rendered")).expect("a directory to remove");
     scratch.edit("hub/decisions.yaml", ", {clusterName: us-1, reason: \"\"}", "");
-    let budget = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\ndiff: {budget: {maxRemoved: 0}}\n";
+    let budget =
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\ndiff: {budget: {maxRemoved: 0}}\n";
     fs::write(scratch.path("hub/spokewright.yaml"), budget).expect("a file");
     scratch.run(&RENDER).exits(0);
     let lock = fs::File::open(scratch.path("rendered")).expect("a directory");

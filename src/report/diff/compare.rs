@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use kube_json::Value;
@@ -85,8 +86,8 @@ impl Counts {
 /// Everything that differs.
 #[derive(Debug, Default)]
 pub struct Comparison {
-    /// The names of all clusters of either side, sorted; everything else refers to positions here.
-    pub clusters: Vec<String>,
+    /// The names of all clusters of either side, sorted.
+    pub clusters: Vec<Arc<str>>,
     /// How many clusters receive anything else than before.
     pub changed_clusters: usize,
     /// The changes in the order of reading: changed, removed, added, each by object; the works around them last.
@@ -103,19 +104,19 @@ pub struct Comparison {
     pub foreign: Option<usize>,
     /// The states of objects on clusters.
     pub live: Vec<LiveObject>,
-    /// Clusters that join and receive exactly what others have that were there before.
-    pub arrivals: Vec<Arrival>,
+    /// Clusters that join: first those that receive exactly what others have that were there before.
+    pub new_clusters: Vec<NewClusters>,
     /// The names of hidden values.
     pub hidden: Hidden,
 }
 
-/// Clusters that join, and those that receive the same.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Arrival {
-    /// Positions in [`Comparison::clusters`], ascending.
-    pub clusters: Vec<u32>,
-    /// The same of the clusters that they are like; none of them joins.
-    pub like: Vec<u32>,
+/// Clusters that receive the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NewClusters {
+    pub(super) names: Vec<Arc<str>>,
+    /// Clusters that were there before and receive the same; none if no cluster does.
+    pub(super) like: Vec<Arc<str>>,
 }
 
 /// The effect of a change of a work on its clusters.
@@ -145,8 +146,8 @@ pub struct ObjectChange {
     pub change: Change,
     /// Its effect on the clusters.
     pub effect: Effect,
-    /// Positions in [`Comparison::clusters`], ascending.
-    pub clusters: Vec<u32>,
+    /// The clusters, sorted.
+    pub clusters: Vec<Arc<str>>,
     /// The old object, values of Secrets concealed.
     pub old: Option<Value>,
     /// The new object, values of Secrets concealed.
@@ -228,37 +229,29 @@ impl Comparison {
         self.rows.iter().filter(move |row| row.presence == presence)
     }
 
-    /// Whether a row is about clusters: replica sets and hub objects come and go without a cluster that does.
-    pub(super) fn is_of_clusters(&self, row: &ClusterRow) -> bool {
-        let mut names = row.clusters.iter().filter_map(|cluster| self.name(*cluster));
-        names.all(is_cluster)
-    }
-
-    /// The name of a cluster.
-    pub(super) fn name(&self, cluster: u32) -> Option<&str> {
-        self.clusters
-            .get(usize::try_from(cluster).ok()?)
-            .map(String::as_str)
-    }
-
     /// What happens to an object, and on which of its clusters.
-    pub(super) fn sentence(&self, change: &ObjectChange, clusters: &[u32]) -> String {
+    pub(super) fn sentence(&self, change: &ObjectChange, clusters: &[Arc<str>]) -> String {
         let clusters = describe(&self.clusters, clusters);
         format!("{} on {clusters}{}", change.object, change.what_happens())
     }
 }
 
 /// Clusters to which the same happens.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ClusterRow {
-    /// Positions in [`Comparison::clusters`], ascending.
-    pub clusters: Vec<u32>,
-    /// Whether they come, go or stay.
-    pub presence: Presence,
-    /// Objects, on each of them.
-    pub objects: Counts,
-    /// Works, on each of them.
-    pub works: Counts,
+    pub(super) names: Vec<Arc<str>>,
+    pub(super) presence: Presence,
+    // On each of them.
+    pub(super) works: Counts,
+    pub(super) objects: Counts,
+}
+
+impl ClusterRow {
+    /// Whether it is about clusters: replica sets and hub objects come and go without a cluster that does.
+    pub(super) fn is_of_clusters(&self) -> bool {
+        self.names.iter().all(|name| is_cluster(name))
+    }
 }
 
 /// A text that is no YAML, and so cannot be compared: only an output tree that was edited by hand has one.
@@ -318,18 +311,19 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
     };
     let names: BTreeSet<&str> = old.clusters.keys().chain(new.clusters.keys()).copied().collect();
     let mut comparison = Comparison {
-        clusters: names.iter().map(|name| (*name).to_owned()).collect(),
+        clusters: names.into_iter().map(Arc::from).collect(),
         foreign: old.foreign,
         live: old.objects.to_vec(),
         ..Comparison::default()
     };
     let mut rows: BTreeMap<(Presence, Vec<usize>, Counts), ClusterRow> = BTreeMap::new();
     let none = BTreeMap::new();
-    for (position, cluster) in (0_u32..).zip(&names) {
+    for name in comparison.clusters.clone() {
+        let cluster = &*name;
         let (before, after) = (old.clusters.get(cluster), new.clusters.get(cluster));
         let presence = match (before, after) {
             // Nobody delivers annotated objects.
-            _ if old.is_live && *cluster == HUB_DIRECTORY => continue,
+            _ if old.is_live && cluster == HUB_DIRECTORY => continue,
             (None, _) if old.is_live && is_cluster(cluster) => Presence::NotCompared,
             (None, _) => Presence::Joins,
             (_, None) => Presence::Leaves,
@@ -352,7 +346,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
             continue;
         }
         let mut happens = comparing.on_cluster((before, after), &happens)?;
-        let objects = comparing.happened(position, &happens, &mut comparison.orphaned);
+        let objects = comparing.happened(&name, &happens, &mut comparison.orphaned);
         if is_cluster(cluster) && is_compared {
             comparison.changed_clusters = comparison.changed_clusters.saturating_add(1);
         }
@@ -363,16 +357,16 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         let row = rows
             .entry((presence, happens, works))
             .or_insert_with(|| ClusterRow {
-                clusters: Vec::new(),
+                names: Vec::new(),
                 presence,
-                objects,
                 works,
+                objects,
             });
-        row.clusters.push(position);
+        row.names.push(name);
     }
-    comparison.arrivals = arrivals(old, new, &comparison.clusters);
     comparison.rows = rows.into_values().collect();
-    comparison.rows.sort_by(|a, b| a.clusters.cmp(&b.clusters));
+    comparison.rows.sort_by(|a, b| a.names.cmp(&b.names));
+    comparison.new_clusters = new_clusters(old, new, &comparison);
     comparison.changes = comparing.changes.into_values().collect();
     comparison.hidden = comparing.hidden;
     let changes = &mut comparison.changes;
@@ -392,28 +386,40 @@ fn reading_order(change: &ObjectChange) -> impl Ord + '_ {
     )
 }
 
-/// The clusters of the new side alone whose works are those of a cluster that both sides have.
-fn arrivals(old: &Side<'_>, new: &Side<'_>, names: &[String]) -> Vec<Arrival> {
+/// The clusters of the new side alone: those whose works are those of a cluster that both sides have, then the others.
+fn new_clusters(old: &Side<'_>, new: &Side<'_>, comparison: &Comparison) -> Vec<NewClusters> {
     let joins = |name: &str| is_cluster(name) && !old.is_live && !old.clusters.contains_key(name);
     if !new.clusters.keys().any(|name| joins(name)) {
         return Vec::new();
     }
-    let mut by_works: BTreeMap<&Works<'_>, Arrival> = BTreeMap::new();
-    for (position, name) in (0_u32..).zip(names) {
-        let Some(works) = new.clusters.get(name.as_str()).filter(|_| is_cluster(name)) else {
+    let mut by_works: BTreeMap<&Works<'_>, NewClusters> = BTreeMap::new();
+    for name in &comparison.clusters {
+        let Some(works) = new.clusters.get(&**name).filter(|_| is_cluster(name)) else {
             continue;
         };
-        let arrival = by_works.entry(works).or_default();
-        if joins(name) {
-            arrival.clusters.push(position);
+        let alike = by_works.entry(works).or_default();
+        let names = if joins(name) {
+            &mut alike.names
         } else {
-            arrival.like.push(position);
-        }
+            &mut alike.like
+        };
+        names.push(Arc::clone(name));
     }
-    let mut arrivals: Vec<Arrival> = by_works.into_values().collect();
-    arrivals.retain(|arrival| !arrival.clusters.is_empty() && !arrival.like.is_empty());
-    arrivals.sort_by(|a, b| a.clusters.cmp(&b.clusters));
-    arrivals
+    let mut all: Vec<NewClusters> = by_works.into_values().collect();
+    all.retain(|alike| !alike.names.is_empty() && !alike.like.is_empty());
+    all.sort_by(|a, b| a.names.cmp(&b.names));
+    let arriving: BTreeSet<&Arc<str>> = all.iter().flat_map(|alike| &alike.names).collect();
+    let rows = comparison.rows_that(Presence::Joins);
+    let others = rows.filter(|row| row.is_of_clusters()).map(|row| {
+        let names = row.names.iter().filter(|name| !arriving.contains(name));
+        NewClusters {
+            names: names.cloned().collect(),
+            like: Vec::new(),
+        }
+    });
+    let others: Vec<NewClusters> = others.filter(|others| !others.names.is_empty()).collect();
+    all.extend(others);
+    all
 }
 
 fn add(total: &mut Counts, more: Counts) {
@@ -610,12 +616,12 @@ impl Comparing<'_> {
     }
 
     /// Notes the cluster at each of its changes, and counts them.
-    fn happened(&mut self, cluster: u32, happens: &[usize], orphaned: &mut usize) -> Counts {
+    fn happened(&mut self, cluster: &Arc<str>, happens: &[usize], orphaned: &mut usize) -> Counts {
         let mut counts = Counts::default();
         let mut around = Counts::default();
         for position in happens {
             if let Some((_, change)) = self.changes.get_index_mut(*position) {
-                change.clusters.push(cluster);
+                change.clusters.push(Arc::clone(cluster));
                 match change.effect {
                     Effect::Real if change.object.is_work => around.count(change.change),
                     Effect::Real => counts.count(change.change),

@@ -1,13 +1,14 @@
 //! The versioned document, kind `DiffReport`: a [`DiffReport`] with the places in the texts of both sides.
 
+use std::sync::Arc;
+
 use kube_json::Value;
 use serde::Serialize;
 
-use super::compare::{Change, Comparison, Counts, Effect, ObjectChange};
+use super::compare::{Change, ClusterRow, Counts, Effect, NewClusters, ObjectChange};
 use super::fields::{FieldChange, field_changes};
 use super::report::{DiffReport, Exceeded, Titles};
 use super::side::{BothSides, LiveObject, ObjectKey, is_cluster};
-use super::summary::arriving;
 use super::terms::Terms;
 use crate::diagnostic::{API_VERSION, json_text};
 use crate::outcome::{EffectiveChange, Presence, RuleOutcome, Which};
@@ -35,9 +36,9 @@ pub(in crate::report) struct Document<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     live: &'a [LiveObject],
     /// Clusters that only the new side has.
-    new_clusters: Vec<NewClusters<'a>>,
+    new_clusters: &'a [NewClusters],
     /// Clusters to which the same happens share an entry.
-    clusters: Vec<Row<'a>>,
+    clusters: &'a [ClusterRow],
     pub(in crate::report) effective_changes: &'a [EffectiveChange],
     changes: Vec<Entry<'a>>,
 }
@@ -81,7 +82,7 @@ struct Lost<'a> {
 struct LostObject<'a> {
     namespace: &'a str,
     name: &'a str,
-    clusters: Vec<&'a str>,
+    clusters: &'a [Arc<str>],
 }
 
 #[derive(Debug, Serialize)]
@@ -99,24 +100,6 @@ struct LostSettings<'a> {
     denied: bool,
 }
 
-/// Clusters that receive the same.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct NewClusters<'a> {
-    names: Vec<&'a str>,
-    /// Clusters that were there before and receive the same; none if no cluster does.
-    like: Vec<&'a str>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Row<'a> {
-    names: Vec<&'a str>,
-    presence: Presence,
-    works: Counts,
-    objects: Counts,
-}
-
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -129,7 +112,7 @@ struct Entry<'a> {
     /// The work that contained the object before, if it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_from: Option<&'a str>,
-    clusters: Vec<&'a str>,
+    clusters: &'a [Arc<str>],
     origins: Vec<Origin>,
     /// What differs inside a changed object.
     fields: Vec<FieldChange>,
@@ -171,7 +154,7 @@ impl Document<'_> {
 /// The report as a document.
 pub(in crate::report) fn document<'a>(report: &'a DiffReport, locate: &BothSides<'_>) -> Document<'a> {
     let comparison = &report.comparison;
-    let (rows, changes) = (comparison.rows.iter(), comparison.changes.iter());
+    let changes = comparison.changes.iter();
     Document {
         api_version: API_VERSION,
         kind: "DiffReport",
@@ -191,24 +174,17 @@ pub(in crate::report) fn document<'a>(report: &'a DiffReport, locate: &BothSides
         lost: lost(report),
         withdrawn: &report.withdrawn,
         live: &comparison.live,
-        new_clusters: new_clusters(comparison),
-        clusters: rows
-            .map(|row| Row {
-                names: names(comparison, &row.clusters),
-                presence: row.presence,
-                works: row.works,
-                objects: row.objects,
-            })
-            .collect(),
+        new_clusters: &comparison.new_clusters,
+        clusters: &comparison.rows,
         effective_changes: &report.effective_changes,
-        changes: changes.map(|change| entry(comparison, change, locate)).collect(),
+        changes: changes.map(|change| entry(change, locate)).collect(),
     }
 }
 
 fn lost(report: &DiffReport) -> Lost<'_> {
     let comparison = &report.comparison;
     let gone = comparison.rows_that(Presence::Leaves);
-    let mut clusters: Vec<&str> = gone.flat_map(|row| names(comparison, &row.clusters)).collect();
+    let mut clusters: Vec<&str> = gone.flat_map(|row| &row.names).map(AsRef::as_ref).collect();
     clusters.retain(|name| is_cluster(name));
     clusters.sort_unstable();
     let objects = |group: &str, kind: &str| {
@@ -220,7 +196,7 @@ fn lost(report: &DiffReport) -> Lost<'_> {
             .map(|change| LostObject {
                 namespace: &change.object.namespace,
                 name: &change.object.name,
-                clusters: names(comparison, &change.clusters),
+                clusters: &change.clusters,
             })
             .collect()
     };
@@ -244,30 +220,7 @@ fn lost(report: &DiffReport) -> Lost<'_> {
     }
 }
 
-fn new_clusters(comparison: &Comparison) -> Vec<NewClusters<'_>> {
-    let arrivals = comparison.arrivals.iter().map(|arrival| NewClusters {
-        names: names(comparison, &arrival.clusters),
-        like: names(comparison, &arrival.like),
-    });
-    let arriving = arriving(comparison);
-    let others = comparison.rows_that(Presence::Joins).filter_map(|row| {
-        let clusters = row.clusters.iter().copied();
-        let others: Vec<u32> = clusters.filter(|cluster| !arriving.contains(cluster)).collect();
-        let (names, like) = (names(comparison, &others), Vec::new());
-        let is_meant = !names.is_empty() && names.iter().all(|name| is_cluster(name));
-        is_meant.then_some(NewClusters { names, like })
-    });
-    arrivals.chain(others).collect()
-}
-
-fn names<'a>(comparison: &'a Comparison, positions: &[u32]) -> Vec<&'a str> {
-    let positions = positions.iter();
-    positions
-        .filter_map(|position| comparison.name(*position))
-        .collect()
-}
-
-fn entry<'a>(comparison: &'a Comparison, change: &'a ObjectChange, locate: &BothSides<'_>) -> Entry<'a> {
+fn entry<'a>(change: &'a ObjectChange, locate: &BothSides<'_>) -> Entry<'a> {
     let (fields, old, new) = match (&change.old, &change.new) {
         (Some(old), Some(new)) => (field_changes(old, new), None, None),
         (old, new) => (Vec::new(), old.as_ref(), new.as_ref()),
@@ -284,7 +237,7 @@ fn entry<'a>(comparison: &'a Comparison, change: &'a ObjectChange, locate: &Both
         object: &change.object,
         work: &change.work,
         moved_from: change.moved_from.as_deref(),
-        clusters: names(comparison, &change.clusters),
+        clusters: &change.clusters,
         origins: origins.collect(),
         fields,
         old,

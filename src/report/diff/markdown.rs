@@ -6,6 +6,7 @@
 //! comment says what is missing and how to see it.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange};
 use super::fields::hunks;
@@ -193,7 +194,7 @@ fn table(text: &mut String, comparison: &Comparison, limit: usize) {
         let line = table_row(comparison, row);
         if text.len().saturating_add(line.len()) > end {
             let others = comparison.rows.iter().skip(index);
-            let more = others.map(|row| row.clusters.len()).sum();
+            let more = others.map(|row| row.names.len()).sum();
             let _ = writeln!(text, "| {} | | | |", and_more(more, "").unwrap_or_default());
             break;
         }
@@ -203,7 +204,7 @@ fn table(text: &mut String, comparison: &Comparison, limit: usize) {
 }
 
 fn table_row(comparison: &Comparison, row: &ClusterRow) -> String {
-    let names = html(&describe(&comparison.clusters, &row.clusters)).replace('|', "&#124;");
+    let names = html(&describe(&comparison.clusters, &row.names)).replace('|', "&#124;");
     let presence = match presence(row.presence) {
         "" => String::new(),
         word => format!(" ({word})"),
@@ -220,7 +221,7 @@ fn leaving(report: &DiffReport) -> Vec<(String, String)> {
     let comparison = &report.comparison;
     let rows = comparison.rows_that(Presence::Leaves);
     let sections = rows.map(|row| {
-        let first = row.clusters.first();
+        let first = row.names.first();
         let gone = comparison.changes.iter().filter(|change| {
             change.change == Change::Removed
                 && change.effect != Effect::OtherWork
@@ -230,7 +231,7 @@ fn leaving(report: &DiffReport) -> Vec<(String, String)> {
         for change in gone {
             body.push(format_args!("{}{}", change.object, change.what_happens()));
         }
-        let clusters = html(&describe(&comparison.clusters, &row.clusters));
+        let clusters = html(&describe(&comparison.clusters, &row.names));
         section(format!("gone with {clusters}"), "", "text", &body.into_text())
     });
     sections.collect()
@@ -239,7 +240,7 @@ fn leaving(report: &DiffReport) -> Vec<(String, String)> {
 fn object_section(
     comparison: &Comparison,
     change: &ObjectChange,
-    clusters: &[u32],
+    clusters: &[Arc<str>],
     locate: &BothSides<'_>,
 ) -> (String, String) {
     let title = format!(

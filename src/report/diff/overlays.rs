@@ -43,8 +43,7 @@ pub fn overlays(report: &DiffReport, hub: &Hub) -> String {
     let mut comments = String::new();
     let changed = comparison.changes.iter();
     for change in changed.filter(|change| change.effect != Effect::OtherWork) {
-        let clusters = change.clusters.iter();
-        let clusters: Vec<&str> = clusters.filter_map(|cluster| comparison.name(*cluster)).collect();
+        let clusters: Vec<&str> = change.clusters.iter().map(AsRef::as_ref).collect();
         let origin = change.origins.first();
         let object = origin.and_then(|origin| by_origin.get(&(origin.document, origin.pointer.as_str())));
         let object = object.filter(|_| clusters.iter().all(|cluster| is_cluster(cluster)));

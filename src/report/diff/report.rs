@@ -115,7 +115,7 @@ impl DiffReport {
         }
         let fleet = comparison.fleet();
         let counts = comparison.objects;
-        let is_of_sets = |name: &String| name.starts_with(REPLICA_SETS);
+        let is_of_sets = |name: &Arc<str>| name.starts_with(REPLICA_SETS);
         let who = if fleet == 0 && comparison.clusters.iter().any(is_of_sets) {
             // The hub decides which clusters get them.
             "replica sets change".to_owned()
@@ -245,8 +245,8 @@ pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<E
             Limit::Clusters => {
                 let rows = comparison.rows.iter();
                 let rows = rows.filter(|row| row.presence != Presence::NotCompared);
-                let rows = rows.filter(|row| comparison.is_of_clusters(row));
-                let rows = rows.map(|row| describe(&comparison.clusters, &row.clusters));
+                let rows = rows.filter(|row| row.is_of_clusters());
+                let rows = rows.map(|row| describe(&comparison.clusters, &row.names));
                 (comparison.changed_clusters, rows.collect())
             }
             Limit::LostPolicies => {

@@ -2,6 +2,7 @@
 //! `semantic` (one line for each field that differs). Both share sections, and a [`Look`]: colors, indents, and wrapping.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
 
@@ -87,7 +88,7 @@ pub fn human(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String 
 fn with_changes(
     report: &DiffReport,
     look: Look,
-    append: impl Fn(&mut String, &ObjectChange, &[u32]),
+    append: impl Fn(&mut String, &ObjectChange, &[Arc<str>]),
 ) -> String {
     let mut text = String::new();
     look.line(&mut text, (0, 2), Style::new().bold(), &report.headline());
@@ -137,7 +138,7 @@ pub(super) fn table(text: &mut String, comparison: &Comparison, look: Look) {
         return;
     }
     let names = comparison.rows.iter().map(|row| {
-        let names = one_line(&describe(&comparison.clusters, &row.clusters), usize::MAX);
+        let names = one_line(&describe(&comparison.clusters, &row.names), usize::MAX);
         match presence(row.presence) {
             "" => names,
             word => format!("{names} ({word})"),
