@@ -160,7 +160,10 @@ impl Analysis<'_> {
         let new = Side::of_plan(layout.plan());
         // Every text is YAML by now, so nothing fails.
         let comparison = diff::compare(&Side::of_tree(&files, &new), &new).unwrap_or_default();
-        let report = DiffReport::default().with(comparison);
+        let report = DiffReport {
+            comparison,
+            ..DiffReport::default()
+        };
         Ok(diff::over_budget(&diff::exceeded(budget, &report, allowed)))
     }
 

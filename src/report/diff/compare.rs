@@ -9,9 +9,10 @@ use indexmap::IndexMap;
 use kube_json::Value;
 use serde::Serialize;
 
+use super::fields::{FieldChange, field_changes};
 use super::side::{Body, BothSides, LiveObject, ObjectKey, Objects, Side, describe, is_cluster, objects};
 use crate::api::downstream::is_synced_policy;
-use crate::diagnostic::{Hidden, Part, Span};
+use crate::diagnostic::{Hidden, Part};
 use crate::object::Origin;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::outcome::{Presence, Which};
@@ -114,9 +115,10 @@ pub struct Comparison {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NewClusters {
-    pub(super) names: Vec<Arc<str>>,
+    /// The clusters, sorted.
+    pub names: Vec<Arc<str>>,
     /// Clusters that were there before and receive the same; none if no cluster does.
-    pub(super) like: Vec<Arc<str>>,
+    pub like: Vec<Arc<str>>,
 }
 
 /// The effect of a change of a work on its clusters.
@@ -134,27 +136,54 @@ pub enum Effect {
 }
 
 /// One change of one object, the same on all of its clusters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct ObjectChange {
-    /// Which object.
-    pub object: ObjectKey,
-    /// The work that contains it.
-    pub work: String,
-    /// The work that contained it before, if it is another one.
-    pub moved_from: Option<String>,
-    /// What happened to it in that work.
+    /// What happened to it in its work.
     pub change: Change,
     /// Its effect on the clusters.
     pub effect: Effect,
+    /// Which object.
+    #[serde(flatten)]
+    pub object: ObjectKey,
+    /// The work that contains it.
+    pub work: String,
+    /// The work that contained the object before, if it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<String>,
     /// The clusters, sorted.
     pub clusters: Vec<Arc<str>>,
-    /// The old object, values of Secrets concealed.
+    /// Where the hub objects are that it was made from, the main one first; none if its side was read as files.
+    #[serde(rename = "origins")]
+    pub places: Vec<OriginPlace>,
+    /// What differs inside a changed object.
+    pub fields: Vec<FieldChange>,
+    /// The whole object, if it was removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
-    /// The new object, values of Secrets concealed.
+    /// The whole object, if it was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
-    /// The hub objects it was made from, the main one first, in the texts of `side`; none if that side
-    /// was read as files.
+    /// The changed object on the old side and on the new one, values of Secrets concealed as everywhere.
+    #[serde(skip)]
+    pub both: Option<[Value; 2]>,
+    /// The hub objects of `places`.
+    #[serde(skip)]
     pub origins: Vec<Origin>,
+}
+
+/// Where a hub object is that an object was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OriginPlace {
+    /// `old` or `new`: whose file it is.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub side: Which,
+    /// The file.
+    pub path: String,
+    /// The line.
+    pub line: usize,
 }
 
 impl ObjectChange {
@@ -187,19 +216,29 @@ impl ObjectChange {
         }
     }
 
-    /// The side that the origins are of: the new one, unless only the old one has the object.
-    pub(super) const fn side(&self) -> Which {
-        match self.change {
+    /// Finds the places of its origins: on the new side, unless only the old one has the object.
+    pub(super) fn locate(&mut self, texts: &BothSides<'_>) {
+        let side = match self.change {
             Change::Removed => Which::Old,
             Change::Added | Change::Changed => Which::New,
-        }
+        };
+        let texts = *side.of(texts);
+        let spans = self.origins.iter();
+        let spans = spans.filter_map(|origin| texts.locate(&origin.place("", Part::Value)));
+        let places = spans.map(|span| OriginPlace {
+            side,
+            path: span.path.to_owned(),
+            line: span.line,
+        });
+        self.places = places.collect();
     }
 
-    /// Where the hub objects that it was made from are.
-    pub(super) fn places<'l>(&self, locate: &BothSides<'l>) -> impl Iterator<Item = Span<'l>> {
-        let texts = *self.side().of(locate);
-        let origins = self.origins.iter();
-        origins.filter_map(|origin| texts.locate(&origin.place("", Part::Value)))
+    /// The object on the old side and on the new one.
+    pub(super) fn sides(&self) -> [Option<&Value>; 2] {
+        match &self.both {
+            Some([old, new]) => [Some(old), Some(new)],
+            None => [self.old.as_ref(), self.new.as_ref()],
+        }
     }
 
     /// Whether this happens to an object, and not to the work around objects.
@@ -209,7 +248,7 @@ impl ObjectChange {
 
     /// Whether it is a shipped policy.
     pub(super) fn is_policy(&self) -> bool {
-        [&self.old, &self.new].into_iter().flatten().any(is_synced_policy)
+        self.sides().into_iter().flatten().any(is_synced_policy)
     }
 }
 
@@ -240,11 +279,14 @@ impl Comparison {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ClusterRow {
-    pub(super) names: Vec<Arc<str>>,
-    pub(super) presence: Presence,
-    // On each of them.
-    pub(super) works: Counts,
-    pub(super) objects: Counts,
+    /// The clusters, sorted.
+    pub names: Vec<Arc<str>>,
+    /// Whether they come, go or stay.
+    pub presence: Presence,
+    /// Works, on each of them.
+    pub works: Counts,
+    /// Objects, on each of them.
+    pub objects: Counts,
 }
 
 impl ClusterRow {
@@ -581,16 +623,25 @@ impl Comparing<'_> {
             let (found, origins) = self.found.get_index(position)?;
             let entry = self.changes.entry((position, effect));
             let position = entry.index();
-            entry.or_insert_with(|| ObjectChange {
-                object: found.object.clone(),
-                work: found.work.clone(),
-                moved_from: found.moved_from.clone(),
-                change: found.change(),
-                effect,
-                clusters: Vec::new(),
-                old: found.old.clone(),
-                new: found.new.clone(),
-                origins: origins.clone(),
+            entry.or_insert_with(|| {
+                let both = found.old.clone().zip(found.new.clone()).map(<[Value; 2]>::from);
+                let whole = |side: &Option<Value>| side.clone().filter(|_| both.is_none());
+                ObjectChange {
+                    change: found.change(),
+                    effect,
+                    object: found.object.clone(),
+                    work: found.work.clone(),
+                    moved_from: found.moved_from.clone(),
+                    clusters: Vec::new(),
+                    places: Vec::new(),
+                    fields: both
+                        .as_ref()
+                        .map_or_else(Vec::new, |[old, new]| field_changes(old, new)),
+                    old: whole(&found.old),
+                    new: whole(&found.new),
+                    both,
+                    origins: origins.clone(),
+                }
             });
             Some(position)
         });

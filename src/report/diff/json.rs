@@ -1,17 +1,16 @@
-//! The versioned document, kind `DiffReport`: a [`DiffReport`] with the places in the texts of both sides.
+//! The versioned document, kind `DiffReport`: a [`DiffReport`], and what is lost, which the document lists apart.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use kube_json::Value;
 use serde::Serialize;
 
 use super::compare::{Change, ClusterRow, Counts, Effect, NewClusters, ObjectChange};
-use super::fields::{FieldChange, field_changes};
 use super::report::{DiffReport, Exceeded, Titles};
-use super::side::{BothSides, LiveObject, ObjectKey, is_cluster};
+use super::side::{LiveObject, is_cluster};
 use super::terms::Terms;
 use crate::diagnostic::{API_VERSION, json_text};
-use crate::outcome::{EffectiveChange, Presence, RuleOutcome, Which};
+use crate::outcome::{EffectiveChange, Presence, RuleOutcome};
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -40,7 +39,7 @@ pub(in crate::report) struct Document<'a> {
     /// Clusters to which the same happens share an entry.
     clusters: &'a [ClusterRow],
     pub(in crate::report) effective_changes: &'a [EffectiveChange],
-    changes: Vec<Entry<'a>>,
+    changes: Cow<'a, [ObjectChange]>,
 }
 
 #[derive(Debug, Serialize)]
@@ -100,43 +99,9 @@ struct LostSettings<'a> {
     denied: bool,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-struct Entry<'a> {
-    change: Change,
-    effect: Effect,
-    #[serde(flatten)]
-    object: &'a ObjectKey,
-    work: &'a str,
-    /// The work that contained the object before, if it is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    moved_from: Option<&'a str>,
-    clusters: &'a [Arc<str>],
-    origins: Vec<Origin>,
-    /// What differs inside a changed object.
-    fields: Vec<FieldChange>,
-    /// The whole object, if it was removed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    old: Option<&'a Value>,
-    /// The whole object, if it was added.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    new: Option<&'a Value>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Origin {
-    /// `old` or `new`: whose file it is.
-    #[cfg_attr(test, schemars(with = "String"))]
-    side: Which,
-    path: String,
-    line: usize,
-}
-
 /// The report as JSON, with a final newline.
-pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
-    json_text(&document(report, locate)).unwrap_or_default()
+pub fn json(report: &DiffReport) -> String {
+    json_text(&document(report)).unwrap_or_default()
 }
 
 impl Document<'_> {
@@ -144,17 +109,16 @@ impl Document<'_> {
     #[must_use]
     pub(in crate::report) fn for_page(mut self) -> Self {
         self.lost = Lost::default();
-        for entry in &mut self.changes {
-            (entry.old, entry.new) = (None, None);
+        for change in self.changes.to_mut() {
+            (change.old, change.new) = (None, None);
         }
         self
     }
 }
 
 /// The report as a document.
-pub(in crate::report) fn document<'a>(report: &'a DiffReport, locate: &BothSides<'_>) -> Document<'a> {
+pub(in crate::report) fn document(report: &DiffReport) -> Document<'_> {
     let comparison = &report.comparison;
-    let changes = comparison.changes.iter();
     Document {
         api_version: API_VERSION,
         kind: "DiffReport",
@@ -177,7 +141,7 @@ pub(in crate::report) fn document<'a>(report: &'a DiffReport, locate: &BothSides
         new_clusters: &comparison.new_clusters,
         clusters: &comparison.rows,
         effective_changes: &report.effective_changes,
-        changes: changes.map(|change| entry(change, locate)).collect(),
+        changes: Cow::Borrowed(&comparison.changes),
     }
 }
 
@@ -217,30 +181,5 @@ fn lost(report: &DiffReport) -> Lost<'_> {
         namespaces: objects("", "Namespace"),
         settings: settings(|change| !change.lost_settings.is_empty()).collect(),
         policies: settings(|change| change.is_lost).collect(),
-    }
-}
-
-fn entry<'a>(change: &'a ObjectChange, locate: &BothSides<'_>) -> Entry<'a> {
-    let (fields, old, new) = match (&change.old, &change.new) {
-        (Some(old), Some(new)) => (field_changes(old, new), None, None),
-        (old, new) => (Vec::new(), old.as_ref(), new.as_ref()),
-    };
-    let side = change.side();
-    let origins = change.places(locate).map(|span| Origin {
-        side,
-        path: span.path.to_owned(),
-        line: span.line,
-    });
-    Entry {
-        change: change.change,
-        effect: change.effect,
-        object: &change.object,
-        work: &change.work,
-        moved_from: change.moved_from.as_deref(),
-        clusters: &change.clusters,
-        origins: origins.collect(),
-        fields,
-        old,
-        new,
     }
 }

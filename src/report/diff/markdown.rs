@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange};
 use super::fields::hunks;
 use super::report::DiffReport;
-use super::side::{BothSides, describe};
+use super::side::describe;
 use super::summary::{EffectiveGroup, Point, Word, remaining, remaining_groups, summary, told_at_once};
 use super::text::{places, presence, word};
 use crate::diagnostic::{Lines, and_more, one_line};
@@ -22,7 +22,7 @@ use crate::outcome::Presence;
 pub const DEFAULT_BUDGET: usize = 60_000;
 
 /// The report as GitHub's Markdown, at most `budget` bytes.
-pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> String {
+pub fn markdown(report: &DiffReport, budget: usize) -> String {
     let comparison = &report.comparison;
     let mut text = head(report);
     if report.is_silent() {
@@ -36,7 +36,7 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
     for change in &comparison.changes {
         let clusters = remaining(change, &told);
         if !clusters.is_empty() {
-            sections.push(object_section(comparison, change, &clusters, locate));
+            sections.push(object_section(comparison, change, &clusters));
         }
     }
     let total = sections.len();
@@ -237,12 +237,7 @@ fn leaving(report: &DiffReport) -> Vec<(String, String)> {
     sections.collect()
 }
 
-fn object_section(
-    comparison: &Comparison,
-    change: &ObjectChange,
-    clusters: &[Arc<str>],
-    locate: &BothSides<'_>,
-) -> (String, String) {
+fn object_section(comparison: &Comparison, change: &ObjectChange, clusters: &[Arc<str>]) -> (String, String) {
     let title = format!(
         "{} <code>{}</code> on {}{}",
         word(change),
@@ -250,9 +245,9 @@ fn object_section(
         html(&describe(&comparison.clusters, clusters)),
         html(&change.what_happens())
     );
-    let lines = hunks(change.old.as_ref(), change.new.as_ref()).into_iter();
+    let lines = hunks(change.sides()).into_iter();
     let body: String = lines.map(|line| line + "\n").collect();
-    let places = places(change, locate);
+    let places = places(change);
     let from = if places.is_empty() {
         String::new()
     } else {

@@ -96,13 +96,13 @@ fn changes(object: &Object, fields: &[OverlayField]) -> Vec<Value> {
 
 /// The fields of a hub object that keep the old value of a changed object, and the fields that remain different.
 fn overlay_fields(change: &ObjectChange, object: Option<&Object>) -> (Vec<OverlayField>, Vec<FieldChange>) {
-    let (Some(old), Some(new)) = (&change.old, &change.new) else {
+    let Some([old, new]) = &change.both else {
         return (Vec::new(), Vec::new());
     };
     let mut fields: Vec<OverlayField> = Vec::new();
     let mut result = new.clone();
-    for field in field_changes(old, new) {
-        let Some(field) = object.and_then(|object| overlay_field(&field, object, [old, new])) else {
+    for field in &change.fields {
+        let Some(field) = object.and_then(|object| overlay_field(field, object, [old, new])) else {
             continue;
         };
         let mut others = fields.iter();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::compare::{Change, Comparison, Effect, ObjectChange};
-use super::side::describe;
+use super::side::{BothSides, describe};
 use super::terms::Terms;
 use crate::api::config::Budget;
 use crate::diagnostic::{Code, Finding, Findings, Place, and_more, counted, one_or_many};
@@ -58,11 +58,14 @@ pub struct DiffReport {
 }
 
 impl DiffReport {
-    /// The same with this comparison, in which the values of Secrets are hidden already, and with those of everything else
-    /// hidden.
+    /// The same with this comparison, in which the values of Secrets are hidden already, with those of everything else
+    /// hidden, and with the places of origins in the texts of both sides.
     #[must_use]
-    pub fn with(self, comparison: Comparison) -> Self {
+    pub fn with(self, comparison: Comparison, texts: &BothSides<'_>) -> Self {
         let mut report = Self { comparison, ..self };
+        for change in &mut report.comparison.changes {
+            change.locate(texts);
+        }
         let hidden = &mut report.comparison.hidden;
         let changes = report.effective_changes.iter_mut().chain(&mut report.denied);
         conceal(changes.map(|change| &mut change.settings), hidden);

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use kube_json::Value;
 
 use super::compare::{Change, ClusterRow, Comparison, Effect, NewClusters, ObjectChange};
-use super::fields::{FieldChange, field_changes, field_changes_at, field_line};
+use super::fields::{FieldChange, field_changes_at, field_line};
 use super::report::{DENIED, DiffReport, keys_of, listed};
 use super::side::describe;
 use super::terms::LocalChange;
@@ -476,10 +476,7 @@ impl<'r> Summarizing<'r> {
         objects.retain(|(change, _)| !kinds.contains(change.object.kind.as_str()));
         let objects = objects.iter().map(|(change, clusters)| {
             let point = about(change, format!(" changes on {}", self.on(clusters)));
-            let (Some(old), Some(new)) = (&change.old, &change.new) else {
-                return point;
-            };
-            let lines: Vec<String> = field_changes(old, new).iter().map(field_line).collect();
+            let lines: Vec<String> = change.fields.iter().map(field_line).collect();
             one_or_count(point, &lines, "field")
         });
         points.extend(limited(objects.collect(), "object"));
