@@ -5,6 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use kube_json::Value;
+
 use super::manifest::{Manifest, ManifestSummary, Reported, asked_rules, policy_conditions, policy_rules};
 use super::work::WorkParts;
 use crate::api::downstream::is_downstream;
@@ -161,7 +163,7 @@ impl<'a> SyncWaves<'a> {
 }
 
 /// The rules by which an object's status is reported, and the conditions that its controllers report.
-fn reported(synced: &SyncedObject<'_>, hub: &Hub) -> (Option<Arc<str>>, Reported) {
+fn reported(synced: &SyncedObject<'_>, hub: &Hub) -> (Option<Value>, Reported) {
     if synced.role != Role::Policy {
         return (asked_rules(synced.resource), Reported::Nothing);
     }
