@@ -12,6 +12,7 @@ use super::manifest::{Manifest, ManifestSummary, delete_option, manifest_configs
 use super::names::{MANIFEST_KEY_LABEL, manifest_key};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, manifest_size};
 use crate::api::params::Params;
+use crate::diagnostic::broken;
 use crate::object::first_variable;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION, SYNC_WAVE};
 use crate::output::Turn;
@@ -67,6 +68,13 @@ impl WorkText {
         buffer.extend_from_slice(self.before.as_bytes());
         buffer.extend_from_slice(cluster.as_bytes());
         buffer.extend_from_slice(self.after.as_bytes());
+    }
+
+    /// The value that the text is for `cluster`.
+    pub(crate) fn value(&self, cluster: &str) -> Value {
+        let text = [&*self.before, &kube_yaml::scalar(cluster), &self.after].concat();
+        let value = kube_yaml::read_document(&text, &kube_yaml::Limits::default());
+        value.unwrap_or_else(|error| broken(format_args!("a work cannot be read: {error}")))
     }
 
     /// How many bytes [`WorkText::write`] appends for `cluster`.

@@ -67,26 +67,23 @@ pub fn write_work(value: &Value) -> String {
 }
 
 fn write(value: &Value, order: KeyOrder, blocks: bool) -> String {
-    let mut out = String::with_capacity(1024);
-    Writer {
-        out: &mut out,
-        blocks,
-    }
-    .node(value, 0, order);
-    out
+    let out = String::with_capacity(1024);
+    let mut writer = Writer { out, blocks };
+    writer.node(value, 0, order);
+    writer.out
 }
 
 fn spaces(out: &mut String, count: usize) {
     out.extend(std::iter::repeat_n(' ', count));
 }
 
-struct Writer<'o> {
-    out: &'o mut String,
+struct Writer {
+    out: String,
     /// Whether a text with double quotes is a block.
     blocks: bool,
 }
 
-impl Writer<'_> {
+impl Writer {
     /// A value whose first line has its indentation already; ends its line.
     fn node(&mut self, value: &Value, indent: usize, order: KeyOrder) {
         match value {
@@ -100,7 +97,7 @@ impl Writer<'_> {
         let mut first = true;
         let mut field = |writer: &mut Self, key: &str, value: &Value| {
             if !first {
-                spaces(writer.out, indent);
+                spaces(&mut writer.out, indent);
             }
             first = false;
             writer.entry(key, value, indent, order.inside(key));
@@ -121,7 +118,7 @@ impl Writer<'_> {
     fn sequence(&mut self, items: &[Value], indent: usize, order: KeyOrder) {
         for (index, item) in items.iter().enumerate() {
             if index > 0 {
-                spaces(self.out, indent);
+                spaces(&mut self.out, indent);
             }
             self.out.push_str("- ");
             self.node(item, indent + 2, order);
@@ -138,22 +135,22 @@ impl Writer<'_> {
         if is_plain {
             self.out.push_str(key);
         } else {
-            push_double_quoted(self.out, key);
+            push_double_quoted(&mut self.out, key);
         }
         if is_explicit {
             self.out.push('\n');
-            spaces(self.out, indent);
+            spaces(&mut self.out, indent);
         }
         self.out.push(':');
         match value {
             Value::Object(map) if !map.is_empty() => {
                 self.out.push('\n');
-                spaces(self.out, indent + 2);
+                spaces(&mut self.out, indent + 2);
                 self.mapping(map, indent + 2, order);
             }
             Value::Array(items) if !items.is_empty() => {
                 self.out.push('\n');
-                spaces(self.out, indent);
+                spaces(&mut self.out, indent);
                 self.sequence(items, indent, order);
             }
             scalar => {
@@ -184,7 +181,7 @@ impl Writer<'_> {
             Style::Quoted if self.blocks && text.contains('"') && fits_literal(text) => {
                 return self.literal(text, indent + 2);
             }
-            Style::Quoted => push_double_quoted(self.out, text),
+            Style::Quoted => push_double_quoted(&mut self.out, text),
             Style::Literal => return self.literal(text, indent + 2),
         }
         self.out.push('\n');
@@ -214,7 +211,7 @@ impl Writer<'_> {
         });
         for line in body.split('\n') {
             if !line.is_empty() {
-                spaces(self.out, indent);
+                spaces(&mut self.out, indent);
                 self.out.push_str(line);
             }
             self.out.push('\n');
