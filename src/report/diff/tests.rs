@@ -425,8 +425,11 @@ fn what_moves_from_one_work_to_another_is_one_change_with_its_fields() {
         (moved.moved_from.as_deref(), moved.work.as_str()),
         (Some("web"), "edge")
     );
-    assert_eq!(moved.old.as_ref().unwrap()["spec"]["targetRef"]["name"], "web");
-    assert_eq!(moved.new.as_ref().unwrap()["spec"]["targetRef"]["name"], "edge");
+    let targets = moved.both.as_ref().unwrap();
+    let targets = targets
+        .each_ref()
+        .map(|object| &object["spec"]["targetRef"]["name"]);
+    assert_eq!(targets, ["web", "edge"]);
     assert_eq!(changed.comparison.objects.changed, 1);
     // Where only the work is another one, nothing changes on the cluster.
     let same = report(&gateways(&[policy("web")], &[]), &gateways(&[], &[policy("web")]));
