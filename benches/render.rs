@@ -248,8 +248,8 @@ fn difference(new: &Request, base: &Request, tree: Option<&Path>) -> Result<Stri
                 effective_changes: effective,
                 ..DiffReport::default()
             };
-            let report = report.with(compare(sides[0], sides[1])?);
-            Ok(markdown(&report, locate, DEFAULT_BUDGET))
+            let report = report.with(compare(sides[0], sides[1])?, locate);
+            Ok(markdown(&report, DEFAULT_BUDGET))
         };
     if let Some(tree) = tree {
         let (loaded, rendered, _) = evaluate(new);

@@ -234,13 +234,13 @@ pub(crate) fn reports(tree: &InMemory) -> String {
             effective_changes: changes,
             ..DiffReport::default()
         };
-        let report = report.with(comparison);
         let none = Sources::default();
         let locate: BothSides<'_> = [&none, &loaded.sources];
-        said += &shown(&human(&report, &locate, Look::default()));
-        said += &shown(&semantic(&report, &locate, Look::default()));
-        said += &shown(&markdown(&report, &locate, DEFAULT_BUDGET));
-        said += &shown(&json(&report, &locate));
+        let report = report.with(comparison, &locate);
+        said += &shown(&human(&report, Look::default()));
+        said += &shown(&semantic(&report, Look::default()));
+        said += &shown(&markdown(&report, DEFAULT_BUDGET));
+        said += &shown(&json(&report));
     }
     said
 }

@@ -438,29 +438,29 @@ impl Diff {
                 return Ok((true, findings));
             }
         };
-        let mut report = report.with(comparison);
+        let mut report = report.with(comparison, locate);
         let withdrawn = lost.iter();
         let withdrawn = withdrawn.filter(|finding| finding.code == Code::OBJECT_WITHDRAWN);
         let withdrawn = withdrawn.filter(|finding| finding.suppressed.is_none());
         report.withdrawn = withdrawn.map(|finding| finding.message.to_string()).collect();
         report.exceeded = diff::exceeded(budget, &report, &self.budget.allow.allow);
         let mut found = diff::over_budget(&report.exceeded);
-        found.extend(self.print(&report, &loaded.hub, locate)?);
+        found.extend(self.print(&report, &loaded.hub)?);
         print::findings(&found, &loaded.sources, self.options.speech);
         Ok((!report.is_empty(), found))
     }
 
-    fn print(&self, report: &DiffReport, hub: &Hub, locate: &BothSides<'_>) -> anyhow::Result<Findings> {
+    fn print(&self, report: &DiffReport, hub: &Hub) -> anyhow::Result<Findings> {
         let is_terminal = is_stdout(&self.output_file) && std::io::stdout().is_terminal();
         let look = Look {
             colour: print::colour(self.options.speech.color, is_terminal),
             width: is_terminal.then(print::width),
         };
         let text = match self.format {
-            Form::Text => diff::human(report, locate, look),
-            Form::Semantic => diff::semantic(report, locate, look),
-            Form::Markdown => diff::markdown(report, locate, self.max_bytes),
-            Form::Json => diff::json(report, locate),
+            Form::Text => diff::human(report, look),
+            Form::Semantic => diff::semantic(report, look),
+            Form::Markdown => diff::markdown(report, self.max_bytes),
+            Form::Json => diff::json(report),
             Form::Overlays => diff::overlays(report, hub),
         };
         put(&self.output_file, &text)

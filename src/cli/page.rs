@@ -123,7 +123,7 @@ impl PageCommand {
         let old_sources = old_texts.root_relative();
         let locate: BothSides<'_> = [&old_sources, &sources];
         let report = old.as_deref();
-        let report = report.map(|old| self.compare(old, (&loaded, &view), &side));
+        let report = report.map(|old| self.compare(old, (&loaded, &view), &side, &locate));
         let report = report.transpose()?;
         let input = PageInput {
             title: self.title(),
@@ -135,7 +135,6 @@ impl PageCommand {
             works: works.as_deref(),
             compared: report.as_ref().map(|(report, too_much)| Compared {
                 report,
-                locate: &locate,
                 too_much: *too_much,
             }),
         };
@@ -162,6 +161,7 @@ impl PageCommand {
         old: &OldSide,
         (loaded, view): (&Loaded, &PolicyView<'_>),
         new: &Side<'_>,
+        locate: &BothSides<'_>,
     ) -> Result<(DiffReport, bool), Refusal> {
         let (mut side, changes) = match old {
             OldSide::Tree(files) => (Side::of_tree(files, new), Some(Vec::new())),
@@ -195,7 +195,7 @@ impl PageCommand {
             effective_changes: changes.unwrap_or_default(),
             ..DiffReport::default()
         };
-        Ok((report.with(comparison), too_much))
+        Ok((report.with(comparison, locate), too_much))
     }
 
     /// Nothing of the machine: a page of equal input is equal wherever it is made.

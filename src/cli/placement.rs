@@ -13,7 +13,7 @@ use spokewright::render::{PLACEMENT_LABEL_POINTER, decision_file, decision_files
 use spokewright::report::{PlacementExplanation, PlacementReport, placement_table, why_text};
 
 use super::options::{ClustersOption, ReadOptions, unknown_cluster};
-use super::print::{Status, to_stdout};
+use super::print::{Refusal, Status, to_stdout};
 use super::reporting::{Reporting, is_same_file};
 use super::{completions, print, reporting};
 
@@ -59,8 +59,8 @@ impl Placement {
         drop(stage);
         findings.extend(pipeline::problems(&loaded.hub, &evaluation));
         let explanations = self.why.as_deref().map(|cluster| {
-            let unknown = || unknown_cluster(cluster, &inventory.cluster_names().collect());
-            evaluation.explain(cluster).ok_or_else(unknown)
+            let not_managed = || not_managed(cluster, &loaded);
+            evaluation.explain(cluster).ok_or_else(not_managed)
         });
         let explanations = match explanations.transpose() {
             Ok(explanations) => explanations,
@@ -115,6 +115,19 @@ impl Placement {
         }
         Ok(status)
     }
+}
+
+/// The refusal to explain the placement of a cluster that has no ManagedCluster: only decisions or a directory of local
+/// objects name it, if anything does.
+fn not_managed(cluster: &str, loaded: &Loaded) -> Refusal {
+    let known = loaded.known_clusters();
+    if !known.contains(cluster) {
+        return unknown_cluster(cluster, &known);
+    }
+    let message =
+        format!("the input has no ManagedCluster `{cluster}`, by which Placements would be evaluated");
+    let help = format!("add it: `kubectl get managedcluster {cluster} -o yaml`");
+    Refusal::new(Status::Usage, &message, &help)
 }
 
 /// Decisions that already are in another file would stand twice.

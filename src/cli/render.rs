@@ -139,6 +139,16 @@ impl Render {
     }
 
     fn once(&self) -> anyhow::Result<Status> {
+        loop {
+            if let Some(status) = self.attempt()? {
+                return Ok(status);
+            }
+        }
+    }
+
+    /// One run; `None` if another run has changed the output since this one compared with it: what is lost, and whether the
+    /// budget allows that, must be found out again.
+    fn attempt(&self) -> anyhow::Result<Option<Status>> {
         let start = Instant::now();
         let request = self.request()?;
         let (loaded, index) = self.options.read(&request)?;
@@ -184,7 +194,7 @@ impl Run<'_> {
         (analysis, view): (&Analysis<'_>, &PolicyView<'_>),
         (rendered, layout, earlier): (&Rendered, &Layout<'_>, Option<Earlier>),
         mut findings: Findings,
-    ) -> anyhow::Result<Status> {
+    ) -> anyhow::Result<Option<Status>> {
         let (command, loaded) = (self.command, self.loaded);
         let speech = command.options.speech;
         let statuses = match command.report {
@@ -238,7 +248,7 @@ impl Run<'_> {
         if findings.has_errors() {
             print::findings(&findings, sources, speech);
             self.say_nothing_was_written(&findings);
-            return Ok(Status::of(&findings));
+            return Ok(Some(Status::of(&findings)));
         }
         let in_index = self.in_index(&loaded.output, layout);
         let known = if command.is_hook() {
@@ -259,14 +269,16 @@ impl Run<'_> {
         if command.is_stream() {
             to_stdout(|out| output::stream(layout, out).context(UNWRITTEN))?;
             self.say(&format!("{} in {}", counts(rendered), elapsed(self.start)));
-            return Ok(Status::Done);
+            return Ok(Some(Status::Done));
         }
-        let status = self.write(rendered, (layout, in_index), findings);
+        let Some(status) = self.write(rendered, earlier.as_ref(), (layout, in_index), findings) else {
+            return Ok(None);
+        };
         let written = match (&command.flux_kustomizations, status) {
             (Some(directory), Status::Done | Status::Differs) => self.write_flux(directory, layout),
-            _ => return Ok(status),
+            _ => return Ok(Some(status)),
         };
-        Ok(if written == Status::Done { status } else { written })
+        Ok(Some(if written == Status::Done { status } else { written }))
     }
 
     /// The Kustomizations that apply the output, by the same rules as the output itself.
@@ -319,18 +331,21 @@ impl Run<'_> {
         InIndex::new(index, output, tree)
     }
 
+    /// Writes the tree over the `earlier` one; `None` if it is another one by now.
     fn write(
         &self,
         rendered: &Rendered,
+        earlier: Option<&Earlier>,
         (tree, in_index): (&dyn Tree, Option<InIndex<'_>>),
         mut findings: Findings,
-    ) -> Status {
+    ) -> Option<Status> {
         let (command, loaded) = (self.command, self.loaded);
         let within = loaded.output_within.as_deref();
         let output = Output {
             root: &loaded.output,
             within,
             exceptions: self.exceptions(within),
+            judged: earlier,
         };
         let write = |no_wait| output::write_into(output, tree, self.writing(no_wait), &loaded.progress);
         let result = match write(true) {
@@ -342,6 +357,10 @@ impl Run<'_> {
         };
         let summary = match result {
             Ok(summary) => summary,
+            Err(overtaken @ OutputError::Overtaken { .. }) => {
+                self.say(&format!("{overtaken}; rendering again"));
+                return None;
+            }
             Err(error) => {
                 let mut obstacles = Findings::new();
                 obstacles.extend(error.findings());
@@ -349,7 +368,7 @@ impl Run<'_> {
                 command.options.write_also(&mut findings, &loaded.sources);
                 print::findings(&obstacles, &loaded.sources, self.speech());
                 self.say_nothing_was_written(&obstacles);
-                return Status::of(&obstacles);
+                return Some(Status::of(&obstacles));
             }
         };
         let status = if command.check {
@@ -378,7 +397,7 @@ impl Run<'_> {
             }
             self.report_written(&loaded.output, &summary)
         };
-        self.report_unstaged(status, output, in_index, &summary)
+        Some(self.report_unstaged(status, output, in_index, &summary))
     }
 
     /// In a hook that writes: the files, and what to type.

@@ -212,6 +212,12 @@ pub enum OutputError {
         /// The output.
         root: PathBuf,
     },
+    /// Another run has been at work in it since the caller looked.
+    #[error("another run has written into {}", .root.display())]
+    Overtaken {
+        /// The output.
+        root: PathBuf,
+    },
     /// Files are in the way; all of them are named, in byte order.
     #[error("{} {} in the way of the output", counted(.offenders.len(), "path"), one_or_many(.offenders.len(), "is", "are"))]
     Refused {
@@ -309,6 +315,9 @@ impl OutputError {
             }
             Self::Busy { root } => about(Code::OUTPUT_BUSY, &root.display().to_string())
                 .help("try again later, or remove `--no-wait` to wait"),
+            Self::Overtaken { root } => {
+                about(Code::OUTPUT_BUSY, &root.display().to_string()).help("run the same command again")
+            }
             Self::Inventory { path, .. } => {
                 let shown = path.display().to_string();
                 let word = shell_path(&shown);

@@ -164,6 +164,15 @@ impl Earlier {
         Ok(Self { root, record })
     }
 
+    /// Whether a record, which may be newer, lists the same files with the same bytes in the part that `tree` speaks for.
+    pub(super) fn is_current(&self, tree: &dyn Tree, record: &Record) -> bool {
+        let [judged, current] = [&self.record, record].map(|record| {
+            let inventory = record.inventory.iter().flat_map(Inventory::iter);
+            inventory.filter(|(path, _)| tree.owns(path))
+        });
+        judged.eq(current)
+    }
+
     /// The paths of the files, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         let inventory = self.record.inventory.iter();

@@ -71,6 +71,7 @@ use std::path::{Path, PathBuf};
 use super::apply::apply;
 use super::error::{Offender, OutputError};
 use super::inventory::{FilesByDirectory, INVENTORY, PLAN, Record};
+use super::read::Earlier;
 use super::root::{Disk, Root, Storage, open};
 use super::scan::{Scan, State, scan};
 use super::tree::Tree;
@@ -134,6 +135,9 @@ pub struct Output<'a> {
     pub within: Option<&'a Path>,
     /// The files that may be in it besides ours; none: any may.
     pub exceptions: Option<&'a [String]>,
+    /// The files of an earlier run that the caller has judged. If another run has written other ones since, nothing is
+    /// written: what the caller allowed may be something else by now.
+    pub judged: Option<&'a Earlier>,
 }
 
 impl<'a> Output<'a> {
@@ -143,6 +147,7 @@ impl<'a> Output<'a> {
             root,
             within: None,
             exceptions: None,
+            judged: None,
         }
     }
 }
@@ -231,6 +236,14 @@ fn compare_or_write(
     let record = || root.map_or_else(|| Ok(Record::default()), Record::read);
     let (directories, record) = rayon::join(|| FilesByDirectory::new(tree), record);
     let (directories, record) = (directories?, record?);
+    if output
+        .judged
+        .is_some_and(|judged| !judged.is_current(tree, &record))
+    {
+        return Err(OutputError::Overtaken {
+            root: output.root.to_path_buf(),
+        });
+    }
     let mut scan = scan((root, output.exceptions), tree, &record, directories, progress);
     scan.offenders
         .retain(|offender| !(options.force && offender.obstacle.yields_to_force()));

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use apimachinery::{GroupKind, Identity};
+use indexmap::IndexSet;
 use kube_json::Value;
 
 use crate::api::{crd, ocm};
@@ -372,13 +373,13 @@ fn take_worst(found: &mut Vec<Arc<Finding>>) -> Option<Finding> {
     Some(Arc::unwrap_or_clone(found.remove(first)))
 }
 
-/// The finding with the first of the other places.
+/// The finding with the first of the other places. Several findings may be about one value, whose place is shown once.
 fn with_places(finding: Finding, others: &[Arc<Finding>], label: &str) -> Finding {
-    let shown = others.iter().take(MOST_SHOWN);
-    let finding = shown.fold(finding, |finding, other| {
-        finding.related(other.place.clone(), label)
-    });
-    match others.len().saturating_sub(MOST_SHOWN) {
+    let mut places: IndexSet<&Place> = others.iter().map(|other| &other.place).collect();
+    places.shift_remove(&finding.place);
+    let shown = places.iter().take(MOST_SHOWN);
+    let finding = shown.fold(finding, |finding, place| finding.related((*place).clone(), label));
+    match places.len().saturating_sub(MOST_SHOWN) {
         0 => finding,
         more => finding.note(format!("it is in {}", counted(more, "more place"))),
     }

@@ -248,12 +248,13 @@ pub fn watched(request: &Request) -> Watched {
     })
 }
 
-/// A path of the configuration, as a user in the current directory would type it: `rendered`, not `./rendered`.
+/// A path of the configuration, as a user in the current directory would type it: `rendered`, not `./rendered`, and
+/// `hub`, not `hub/.`.
 fn under(root: &Path, path: impl AsRef<Path>) -> PathBuf {
     if root.as_os_str() == "." {
         path.as_ref().to_owned()
     } else {
-        root.join(path)
+        root.join(path).components().collect()
     }
 }
 

@@ -18,6 +18,7 @@ use crate::api::gateway::GROUP;
 use crate::api::kinds::KindTable;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{self, Hub, Table};
+use crate::object::well_known::SYNC_WAVE;
 use crate::object::{Object, Origin};
 use crate::outcome::{Prediction, StatusGroup, WithheldPolicy};
 use crate::output::{Earlier, INVENTORY, OutputError, Tree as _, TreeFile, TreeFiles, position, read_tree};
@@ -159,7 +160,10 @@ impl Analysis<'_> {
         let new = Side::of_plan(layout.plan());
         // Every text is YAML by now, so nothing fails.
         let comparison = diff::compare(&Side::of_tree(&files, &new), &new).unwrap_or_default();
-        let report = DiffReport::default().with(comparison);
+        let report = DiffReport {
+            comparison,
+            ..DiffReport::default()
+        };
         Ok(diff::over_budget(&diff::exceeded(budget, &report, allowed)))
     }
 
@@ -366,8 +370,25 @@ pub(super) fn plan<'a>(
     };
     let (labels, missing) = rayon::join(|| reports(findings), references);
     findings.extend(missing);
-    let gateway_objects = gateways.rows().iter().map(|placed| placed.gateway.object);
-    let synced_objects = synced.iter().map(|synced| synced.object);
+    let objects = || {
+        let of_gateways = gateways.rows().iter().map(|placed| placed.gateway.object);
+        of_gateways.chain(synced.iter().map(|synced| synced.object))
+    };
+    let is_split = loaded.work_kind == WorkKind::ManifestWork;
+    let sync_waves = SyncWaves::new(&placed.waves, is_split, objects());
+    findings.extend(sync_waves.without_room(objects()).map(|object| {
+        let annotation = pointer::child("/metadata/annotations", SYNC_WAVE);
+        let message = format!(
+            "the sync wave of {} leaves no numbers for the clusters of later `waves`",
+            object.identity()
+        );
+        Finding::new(Code::CONFIG_INVALID, object.place(&annotation), message)
+            .related(
+                loaded.config.place("/waves"),
+                "each of them comes after all sync waves of the one before",
+            )
+            .help("write a number nearer to 0")
+    }));
     let input = render::Input {
         hub,
         grants,
@@ -379,11 +400,7 @@ pub(super) fn plan<'a>(
         secrets: loaded.config.secrets,
         hub_objects: loaded.config.hub_objects,
         work_kind: loaded.work_kind,
-        sync_waves: &SyncWaves::new(
-            &placed.waves,
-            loaded.work_kind == WorkKind::ManifestWork,
-            gateway_objects.chain(synced_objects),
-        ),
+        sync_waves: &sync_waves,
         progress: &loaded.progress,
     };
     let mut plan = render::render(&input, variants, findings);

@@ -5,6 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use kube_json::Value;
+
 use super::manifest::{Manifest, ManifestSummary, Reported, asked_rules, policy_conditions, policy_rules};
 use super::work::WorkParts;
 use crate::api::downstream::is_downstream;
@@ -88,8 +90,8 @@ pub(super) fn own_wave(object: &Object) -> Option<i64> {
 pub(crate) struct SyncWaves<'a> {
     pub(super) waves: &'a [Wave],
     positions: HashMap<&'a str, i64>,
-    /// How many sync waves the objects of a cluster ask for.
-    span: i64,
+    /// How many sync waves the objects of a cluster ask for. Two of them may be almost 2^64 apart.
+    span: i128,
 }
 
 impl<'a> SyncWaves<'a> {
@@ -106,19 +108,37 @@ impl<'a> SyncWaves<'a> {
             clusters.map(move |cluster| (cluster.as_str(), position))
         });
         let own: BTreeSet<i64> = objects.filter_map(own_wave).chain([0]).collect();
-        let ends = own.last().zip(own.first());
-        let span = ends.map_or(0, |(last, first)| last.saturating_sub(*first));
+        let [first, last] = [own.first(), own.last()].map(|end| end.map_or(0, |wave| i128::from(*wave)));
         Self {
             waves,
             positions: positions.collect(),
-            span: span.saturating_add(1),
+            span: last.saturating_sub(first).saturating_add(1),
         }
     }
 
-    /// The sync wave on a cluster of what would be in the wave `own` if all clusters were in one.
+    /// The sync wave in a wave of clusters of what would be in the wave `own` if all clusters were in one.
+    fn at(&self, position: i64, own: i64) -> i128 {
+        i128::from(position)
+            .saturating_mul(self.span)
+            .saturating_add(own.into())
+    }
+
+    /// The same on a cluster. One that no number has room for is an error: [`without_room`](Self::without_room).
     pub(super) fn on_cluster(&self, cluster: &str, own: i64) -> i64 {
         let position = self.positions.get(cluster).copied().unwrap_or_default();
-        position.saturating_mul(self.span).saturating_add(own)
+        i64::try_from(self.at(position, own)).unwrap_or(i64::MAX)
+    }
+
+    /// The object that asks for a sync wave so far from the others that the last wave of clusters would need a number with
+    /// more than the 64 bits that Argo CD reads.
+    pub(crate) fn without_room<'o>(&self, objects: impl Iterator<Item = &'o Object>) -> Option<&'o Object> {
+        let last = *self.positions.values().max()?;
+        // Other objects of the cluster are in wave 0.
+        let has_room = |own: i64| i64::try_from(self.at(last, own.max(0))).is_ok();
+        let asked = objects.filter_map(|object| Some((own_wave(object)?, object)));
+        let without_room = asked.filter(|(own, _)| !has_room(*own));
+        let farthest = without_room.max_by_key(|(own, _)| own.unsigned_abs());
+        farthest.map(|(_, object)| object)
     }
 
     /// A content for each sync wave that it is in.
@@ -143,7 +163,7 @@ impl<'a> SyncWaves<'a> {
 }
 
 /// The rules by which an object's status is reported, and the conditions that its controllers report.
-fn reported(synced: &SyncedObject<'_>, hub: &Hub) -> (Option<Arc<str>>, Reported) {
+fn reported(synced: &SyncedObject<'_>, hub: &Hub) -> (Option<Value>, Reported) {
     if synced.role != Role::Policy {
         return (asked_rules(synced.resource), Reported::Nothing);
     }

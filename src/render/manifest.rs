@@ -10,16 +10,11 @@ use std::sync::Arc;
 
 use apimachinery::{GroupKind, Identity};
 use kube_json::{Map, Text, Value, json};
-use kube_yaml::{KeyOrder, append_deeper, append_entry, append_fields, append_key, append_text};
 
 use crate::api::gateway::Gateway;
 use crate::api::params::{Params, SyncedResource, UpdateStrategy};
 use crate::hub::Hub;
 use crate::object::Origin;
-
-/// So many spaces are before a field of `manifestConfigs[]` in a ManifestWork: rules that many manifests have are written
-/// for this place.
-pub(super) const CONFIG_COLUMN: usize = 4;
 
 /// What reports say of one object inside a work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,14 +44,13 @@ impl ManifestSummary {
         [&self.group, &self.resource, &self.namespace, &self.name]
     }
 
-    /// Appends these as in a ManifestWork, behind `indent` spaces; OCM leaves an absent namespace empty.
-    fn append_identifier(&self, out: &mut String, indent: usize) {
-        append_text(out, "group", &self.group, indent);
-        append_text(out, "name", &self.name, indent);
-        if !self.namespace.is_empty() {
-            append_text(out, "namespace", &self.namespace, indent);
-        }
-        append_text(out, "resource", &self.resource, indent);
+    /// These as in a ManifestWork; OCM leaves an absent namespace empty.
+    fn resource_identifier(&self) -> Value {
+        let fields = ["group", "resource", "namespace", "name"]
+            .into_iter()
+            .zip(self.identifier());
+        let fields = fields.filter(|(field, text)| *field != "namespace" || !text.is_empty());
+        fields.map(|(field, text)| (field, Value::from(text))).collect()
     }
 
     /// Which object it is on the spoke.
@@ -73,8 +67,8 @@ pub(super) struct Manifest {
     pub summary: ManifestSummary,
     /// The object: the clusters that it goes to share it.
     pub value: Value,
-    /// Its `feedbackRules`, behind [`CONFIG_COLUMN`] spaces; none if nothing is reported back.
-    pub feedback: Option<Arc<str>>,
+    /// Its `feedbackRules`; none if nothing is reported back.
+    pub feedback: Option<Value>,
     /// The conditions that its controllers report.
     pub reported: Reported,
 }
@@ -279,7 +273,7 @@ pub(crate) fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions
 /// The rules of a downstream Gateway: its addresses, attached routes by listener, and conditions.
 ///
 /// Without OCM's gate RawFeedbackJsonString only scalars can be fed back, so the first address stands for all.
-pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option<Arc<str>> {
+pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option<Value> {
     let mut paths = Vec::new();
     if raw_feedback {
         paths.push(path("addresses", ".status.addresses"));
@@ -301,7 +295,7 @@ pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option
 }
 
 /// The rules of a shipped policy: the conditions of its kind, then the paths that the parameters request.
-pub(super) fn policy_rules(conditions: PolicyConditions, resource: &SyncedResource) -> Option<Arc<str>> {
+pub(super) fn policy_rules(conditions: PolicyConditions, resource: &SyncedResource) -> Option<Value> {
     let list = if conditions.ancestors {
         ".status.ancestors[0].conditions"
     } else {
@@ -321,7 +315,7 @@ pub(super) fn policy_rules(conditions: PolicyConditions, resource: &SyncedResour
 }
 
 /// The rules that the parameters request. Nothing else is reported about a route.
-pub(super) fn asked_rules(resource: &SyncedResource) -> Option<Arc<str>> {
+pub(super) fn asked_rules(resource: &SyncedResource) -> Option<Value> {
     rules(asked_paths(resource).collect())
 }
 
@@ -339,8 +333,8 @@ fn path(name: &str, path: &str) -> Value {
     Value::from_iter([("name", Value::from(name)), ("path", Value::from(path))])
 }
 
-/// The text of one rule with these paths; none without any.
-fn rules(paths: Vec<Value>) -> Option<Arc<str>> {
+/// One rule with these paths; none without any.
+fn rules(paths: Vec<Value>) -> Option<Value> {
     if paths.is_empty() {
         return None;
     }
@@ -348,58 +342,31 @@ fn rules(paths: Vec<Value>) -> Option<Arc<str>> {
         ("jsonPaths", Value::Array(paths)),
         ("type", Value::from("JSONPaths")),
     ];
-    let rules = Value::from(vec![Value::from_iter(rule)]);
-    Some(config_field("feedbackRules", &rules).into())
+    Some(Value::from(vec![Value::from_iter(rule)]))
 }
 
-/// The text of a field of `manifestConfigs[]`, behind [`CONFIG_COLUMN`] spaces.
-fn config_field(name: &str, value: &Value) -> String {
-    let mut text = String::new();
-    append_entry(&mut text, name, value, CONFIG_COLUMN, KeyOrder::Bytes);
-    text
-}
-
-/// Appends the option behind `indent` spaces, if a Namespace is among the manifests.
+/// The option, if a Namespace is among the manifests.
 ///
 /// Namespaces are orphaned, so that removing a Gateway never deletes what else lives there: Secrets that were created on
 /// the spoke, local policies, whatever other works put there. Only a rule keeps the agent from deleting what leaves a work,
 /// also while the work lives on (docs/systems/ocm-work.md#appliedmanifestwork).
-pub(super) fn append_delete_option(out: &mut String, manifests: &[Arc<Manifest>], indent: usize) {
+pub(super) fn delete_option(manifests: &[Arc<Manifest>]) -> Option<Value> {
     let resources = manifests.iter().map(|manifest| &manifest.summary);
     let namespaces = resources.filter(|of| [&*of.group, &*of.resource] == ["", "namespaces"]);
-    let mut namespaces = namespaces.peekable();
-    if namespaces.peek().is_none() {
-        return;
-    }
-    append_deeper(out, OPTION, indent);
-    for namespace in namespaces {
-        append_deeper(out, "    - group: \"\"\n", indent);
-        append_text(out, "name", &namespace.name, indent.saturating_add(6));
-        append_deeper(out, RULE_END, indent);
-    }
+    // The agent empties the namespace of a cluster-scoped kind before it compares, exactly, with this one
+    // (docs/systems/ocm-work.md#orphaning-rules).
+    let rules = namespaces.map(
+        |namespace| json!({"group": "", "name": namespace.name, "namespace": "", "resource": "namespaces"}),
+    );
+    let rules: Vec<Value> = rules.collect();
+    (!rules.is_empty()).then(
+        || json!({"propagationPolicy": "SelectivelyOrphan", "selectivelyOrphans": {"orphaningRules": rules}}),
+    )
 }
 
-/// The option up to its rules.
-const OPTION: &str = "deleteOption:
-  propagationPolicy: SelectivelyOrphan
-  selectivelyOrphans:
-    orphaningRules:
-";
-
-/// The agent empties the namespace of a cluster-scoped kind before it compares, exactly, with this one
-/// (docs/systems/ocm-work.md#orphaning-rules).
-const RULE_END: &str = "      namespace: \"\"
-      resource: namespaces
-";
-
-/// Appends the list behind `indent` spaces, with the entries for the manifests of a work, which is never none. `params`
-/// are those of the class that it belongs to, none for the RBAC work.
-pub(super) fn append_manifest_configs(
-    out: &mut String,
-    manifests: &[Arc<Manifest>],
-    params: Option<&Params>,
-    indent: usize,
-) {
+/// The entries of `manifestConfigs` for the manifests of a work, at least one. `params` are those of the class that it
+/// belongs to, none for the RBAC work.
+pub(super) fn manifest_configs(manifests: &[Arc<Manifest>], params: Option<&Params>) -> Value {
     // A work is about its Gateway, or else about the first of its manifests that a controller reports on; if there is
     // none, about its last, because Namespaces come first.
     let position = |is_main: fn(&Reported) -> bool| {
@@ -410,26 +377,26 @@ pub(super) fn append_manifest_configs(
         .or_else(|| position(|reported| *reported != Reported::Nothing))
         .unwrap_or(manifests.len().saturating_sub(1));
     let strategy = params.and_then(update_strategy);
-    let column = indent.saturating_add(2);
-    let deeper = column.saturating_sub(CONFIG_COLUMN);
-    append_key(out, "manifestConfigs", indent);
-    for (index, manifest) in manifests.iter().enumerate() {
-        let rules = condition_rules(manifest.reported, index == main);
-        let rules = rules.map(|rules| config_field("conditionRules", &rules));
-        if rules.is_none() && manifest.feedback.is_none() && strategy.is_none() {
-            continue;
+    let configs = manifests.iter().enumerate().filter_map(|(index, manifest)| {
+        let fields = [
+            (
+                "conditionRules",
+                condition_rules(manifest.reported, index == main),
+            ),
+            ("feedbackRules", manifest.feedback.clone()),
+            ("updateStrategy", strategy.clone()),
+        ];
+        let fields = fields
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        let mut config: Map = fields.collect();
+        if config.is_empty() {
+            return None;
         }
-        append_fields(out, indent, |out| {
-            for rules in rules.as_deref().into_iter().chain(manifest.feedback.as_deref()) {
-                append_deeper(out, rules, deeper);
-            }
-            append_key(out, "resourceIdentifier", column);
-            manifest.summary.append_identifier(out, column.saturating_add(2));
-            if let Some(strategy) = &strategy {
-                append_entry(out, "updateStrategy", strategy, column, KeyOrder::Bytes);
-            }
-        });
-    }
+        config.insert("resourceIdentifier", manifest.summary.resource_identifier());
+        Some(Value::Object(config))
+    });
+    configs.collect()
 }
 
 /// What the agent shall not do by default: it replaces whole objects, and yields to the manager that wrote a field

@@ -9,14 +9,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kube_json::json;
+use kube_json::{Map, Value};
 
 use super::carried::Content;
 use super::manifest::Manifest;
 use super::names::{cut, replica_set_name};
 use super::plan::{REPLICA_SETS, ReplicaSet};
 use super::rbac::{self, list};
-use super::work::{WorkParts, metadata_text, spec_text};
+use super::work::{WorkParts, size, spec, written};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK_REPLICA_SET};
 use crate::api::params::Params;
 use crate::api::{ocm, overlay};
@@ -28,7 +28,6 @@ use crate::sync::PlacedGateway;
 use apimachinery::key;
 use apimachinery::names::SUBDOMAIN_MAX;
 use apimachinery::pointer::inside;
-use kube_yaml::{KeyOrder, append_entry};
 
 /// So many clusters are named in one line; the rest is counted.
 const MOST_CLUSTERS: usize = 10;
@@ -185,25 +184,25 @@ fn set_of(
     params: Option<&Params>,
 ) -> ReplicaSet {
     let name = replica_set_name(namespace, work);
-    let (template, size) = spec_text(parts, params, 4);
-    let (metadata, _) = metadata_text(parts, &template);
-    let mut text = format!("apiVersion: {GROUP}/v1alpha1\nkind: {MANIFEST_WORK_REPLICA_SET}\nmetadata:\n");
-    append_entry(&mut text, "name", &json!(name), 2, KeyOrder::Bytes);
-    append_entry(&mut text, "namespace", &json!(namespace), 2, KeyOrder::Bytes);
-    text.push_str(&metadata);
-    // The CRD has a default for the policy and requires it all the same; it does not require a rollout strategy.
-    text.push_str("spec:\n  cascadeDeletionPolicy: Background\n  manifestWorkTemplate:\n");
-    text.push_str(&template);
-    let mut reference = json!({"name": placement});
+    let mut reference = Map::from_iter([("name", placement.into())]);
     // The rights go everywhere at once: the objects that need them follow the rollout of their class.
-    if let (Some(rollout), Some(fields)) = (
-        params.and_then(|params| params.rollout.as_ref()),
-        reference.as_object_mut(),
-    ) {
-        fields.insert("rolloutStrategy".to_owned(), rollout.strategy.clone());
+    if let Some(rollout) = params.and_then(|params| params.rollout.as_ref()) {
+        reference.insert("rolloutStrategy", rollout.strategy.clone());
     }
-    let references = json!([reference]);
-    append_entry(&mut text, "placementRefs", &references, 2, KeyOrder::Bytes);
+    let spec = Value::from_iter([
+        // The CRD has a default for the policy and requires it all the same; it does not require a rollout strategy.
+        ("cascadeDeletionPolicy", "Background".into()),
+        ("manifestWorkTemplate", spec(parts, params)),
+        ("placementRefs", Value::from(vec![reference])),
+    ]);
+    let (text, _) = written(parts, (&name, namespace), |metadata| {
+        Value::from_iter([
+            ("apiVersion", format!("{GROUP}/v1alpha1").into()),
+            ("kind", MANIFEST_WORK_REPLICA_SET.into()),
+            ("metadata", metadata),
+            ("spec", spec.clone()),
+        ])
+    });
     ReplicaSet {
         directory: format!("{REPLICA_SETS}/{namespace}"),
         namespace: namespace.to_owned(),
@@ -211,7 +210,7 @@ fn set_of(
         placement: placement.to_owned(),
         clusters: Arc::clone(clusters),
         text,
-        size,
+        size: size(parts),
         manifests: parts.summaries(),
         rights: rbac::Rights::new(),
         turn: parts.turn,

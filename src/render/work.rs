@@ -5,14 +5,17 @@
 
 use std::sync::Arc;
 
-use super::manifest::{Manifest, ManifestSummary, append_delete_option, append_manifest_configs};
+use kube_json::{Map, Value, json};
+use kube_yaml::write_work;
+
+use super::manifest::{Manifest, ManifestSummary, delete_option, manifest_configs};
 use super::names::{MANIFEST_KEY_LABEL, manifest_key};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, manifest_size};
 use crate::api::params::Params;
+use crate::diagnostic::broken;
 use crate::object::first_variable;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION, SYNC_WAVE};
 use crate::output::Turn;
-use kube_yaml::{KeyOrder, append_item, append_key, append_text};
 
 /// The parts of a ManifestWork, the same on every cluster that gets it.
 #[derive(Debug, Clone, Default)]
@@ -67,6 +70,13 @@ impl WorkText {
         buffer.extend_from_slice(self.after.as_bytes());
     }
 
+    /// The value that the text is for `cluster`.
+    pub(crate) fn value(&self, cluster: &str) -> Value {
+        let text = [&*self.before, &kube_yaml::scalar(cluster), &self.after].concat();
+        let value = kube_yaml::read_document(&text, &kube_yaml::Limits::default());
+        value.unwrap_or_else(|error| broken(format_args!("a work cannot be read: {error}")))
+    }
+
     /// How many bytes [`WorkText::write`] appends for `cluster`.
     pub fn len(&self, cluster: &str) -> usize {
         self.before
@@ -80,92 +90,106 @@ impl WorkText {
 /// (docs/systems/gitops.md#flux-substitution).
 pub(crate) const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
+/// Stands where the name of the cluster goes until the text is cut there.
+const CLUSTER: &str = "cluster";
+
 /// Makes the text of a work. `params` are those of the class it belongs to, none for the RBAC work.
 pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
-    let (spec, size) = spec_text(parts, params, 2);
-    let (metadata, guarded) = metadata_text(parts, &spec);
-    let variable = guarded.then(|| first_variable(&spec)).flatten();
-    let variable = variable.map(str::to_owned);
-    let mut before = format!("apiVersion: {GROUP}/v1\nkind: {MANIFEST_WORK}\nmetadata:\n");
-    append_text(&mut before, "name", &parts.name, 2);
-    before.push_str("  namespace: ");
-    let head = format!("\n{metadata}spec:\n");
-    // A copy has no unused room. An allocator need not give it back otherwise: mimalloc keeps up to half of a block.
-    let after = head + &spec;
+    let spec = spec(parts, params);
+    let (text, guarded) = written(parts, (&parts.name, CLUSTER), |metadata| {
+        Value::from_iter([
+            ("apiVersion", format!("{GROUP}/v1").into()),
+            ("kind", MANIFEST_WORK.into()),
+            ("metadata", metadata),
+            ("spec", spec.clone()),
+        ])
+    });
+    let variable = guarded.then(|| first_variable(spec_of(&text))).flatten();
+    // The namespace is the second field of the metadata.
+    let (before, after) = text
+        .split_once(&format!("\n  namespace: {CLUSTER}\n"))
+        .unwrap_or_default();
     WorkText {
-        before,
-        after,
+        before: format!("{before}\n  namespace: "),
+        after: format!("\n{after}"),
         guarded,
-        variable,
-        size,
+        variable: variable.map(str::to_owned),
+        size: size(parts),
     }
 }
 
-/// The spec of a work, each line indented by `indent` columns, and OCM's size of its manifests in bytes.
-pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usize) -> (String, u64) {
+/// OCM's size of the manifests of a work in bytes.
+pub(super) fn size(parts: &WorkParts) -> u64 {
     let sizes = parts.manifests.iter();
     let sizes = sizes.map(|manifest| manifest_size(&manifest.value));
-    let size = sizes.fold(0, u64::saturating_add);
-    let mut spec = String::new();
-    if params.is_some() {
-        append_delete_option(&mut spec, &parts.manifests, indent);
-    }
-    append_manifest_configs(&mut spec, &parts.manifests, params, indent);
-    let below = indent.saturating_add(2);
-    append_key(&mut spec, "workload", indent);
-    append_key(&mut spec, "manifests", below);
-    for manifest in &parts.manifests {
-        append_item(&mut spec, &manifest.value, below, KeyOrder::Object);
-    }
-    (spec, size)
+    sizes.fold(0, u64::saturating_add)
 }
 
-/// Annotations and labels of a work with this spec, and whether the annotation that keeps Flux out is among them.
-pub(super) fn metadata_text(parts: &WorkParts, spec: &str) -> (String, bool) {
-    // Flux would look for variables in it.
-    let guarded = spec.contains("${");
-    let wave = parts.wave.map(|wave| wave.to_string());
-    let key = parts.parent.is_some().then(|| manifest_key(&parts.name));
-    // In byte order.
-    let annotations = [
-        (SYNC_WAVE, wave.as_deref()),
-        (PARENT_ANNOTATION, parts.parent.as_deref()),
-        (SUBSTITUTE, guarded.then_some("disabled")),
+/// The spec of a work, which is also the template of a set.
+pub(super) fn spec(parts: &WorkParts, params: Option<&Params>) -> Value {
+    let manifests = parts.manifests.iter().map(|manifest| manifest.value.clone());
+    let manifests = [("manifests", manifests.collect::<Value>())];
+    let option = params.and_then(|_| delete_option(&parts.manifests));
+    let fields = [
+        ("deleteOption", option),
+        (
+            "manifestConfigs",
+            Some(manifest_configs(&parts.manifests, params)),
+        ),
+        ("workload", Some(manifests.into_iter().collect())),
     ];
-    let labels = [
-        (MANAGED_WORK_LABEL, Some(MANAGED)),
-        (MANIFEST_KEY_LABEL, key.as_deref()),
-    ];
-    let mut text = String::new();
-    for (field, entries) in [("annotations", annotations.as_slice()), ("labels", &labels)] {
-        if entries.iter().any(|(_, value)| value.is_some()) {
-            append_key(&mut text, field, 2);
-        }
-        for (name, value) in entries {
-            if let Some(value) = value {
-                append_text(&mut text, name, value, 4);
-            }
-        }
+    let fields = fields.into_iter();
+    fields.filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// The text of a work or a set with this name and namespace, which `with` makes with its metadata; and whether these have
+/// the annotation that keeps Flux out, which would look for variables in the spec.
+pub(super) fn written(
+    parts: &WorkParts,
+    names: (&str, &str),
+    with: impl Fn(Value) -> Value,
+) -> (String, bool) {
+    let text = |guarded| write_work(&with(metadata(parts, names, guarded)));
+    let plain = text(false);
+    if spec_of(&plain).contains("${") {
+        (text(true), true)
+    } else {
+        (plain, false)
     }
-    (text, guarded)
+}
+
+/// The part of a text of a work, or a set, that begins with its spec.
+fn spec_of(text: &str) -> &str {
+    text.split_once("\nspec:\n").map_or(text, |(_, spec)| spec)
+}
+
+fn metadata(parts: &WorkParts, (name, namespace): (&str, &str), guarded: bool) -> Value {
+    let annotations = [
+        (SYNC_WAVE, parts.wave.map(|wave| wave.to_string())),
+        (PARENT_ANNOTATION, parts.parent.clone()),
+        (SUBSTITUTE, guarded.then(|| "disabled".to_owned())),
+    ];
+    let annotations = annotations.into_iter();
+    let annotations: Map = annotations
+        .filter_map(|(name, value)| Some((name, value?.into())))
+        .collect();
+    let mut labels = Map::from_iter([(MANAGED_WORK_LABEL, MANAGED.into())]);
+    if parts.parent.is_some() {
+        labels.insert(MANIFEST_KEY_LABEL, manifest_key(&parts.name).into());
+    }
+    let mut metadata = json!({"name": name, "namespace": namespace, "labels": labels});
+    if let (Value::Object(metadata), false) = (&mut metadata, annotations.is_empty()) {
+        metadata.insert("annotations", Value::Object(annotations));
+    }
+    metadata
 }
 
 #[cfg(test)]
 mod tests {
-    use kube_json::{Value, json};
-
     use super::super::manifest::Reported;
-    use kube_yaml::append_entry;
-
-    use super::super::manifest::CONFIG_COLUMN;
     use super::*;
 
     fn manifest(name: &str, value: Value, feedback: Option<Value>) -> Arc<Manifest> {
-        let feedback = feedback.map(|rules| {
-            let mut text = String::new();
-            append_entry(&mut text, "feedbackRules", &rules, CONFIG_COLUMN, KeyOrder::Bytes);
-            text.into()
-        });
         Arc::new(Manifest {
             summary: ManifestSummary {
                 kind: "Thing".to_owned(),

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::diagnostic::first_items;
 use crate::object::well_known::{MANAGED_WORK_LABEL, PARENT_ANNOTATION, SYNC_WAVE};
-use crate::render::{MANIFEST_KEY_LABEL, SUBSTITUTE, list, text};
+use crate::render::{MANIFEST_KEY_LABEL, ManifestSummary, SUBSTITUTE, list, text};
 
 /// At most so many differences of a work are named.
 const MOST_DIFFERENCES: usize = 3;
@@ -51,6 +51,18 @@ pub(super) fn as_rendered(work: &Value) -> Value {
     metadata.insert("name", part("/metadata/name"));
     let spec = without_defaults(&part("/spec"));
     json!({"apiVersion": part("/apiVersion"), "kind": part("/kind"), "metadata": metadata, "spec": spec})
+}
+
+/// The entries in `manifestConfigs` that name an object.
+pub(super) fn configs<'v>(
+    configs: &'v [Value],
+    summary: &ManifestSummary,
+) -> impl Iterator<Item = &'v Value> {
+    let names = ["group", "resource", "namespace", "name"];
+    let names = names.map(|name| format!("/resourceIdentifier/{name}"));
+    configs
+        .iter()
+        .filter(move |config| names.each_ref().map(|at| text(config, at)) == summary.identifier())
 }
 
 type Digest = [u8; 32];

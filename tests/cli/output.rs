@@ -64,6 +64,36 @@ fn a_second_run_waits_for_the_first_and_says_so_or_fails_if_it_shall_not_wait() 
     assert!(waiting.wait().expect("a status").success());
 }
 
+/// What the run would remove, and whether the budget allows that, depends on what the other run has written.
+#[test]
+fn a_run_that_waited_judges_its_budget_by_the_tree_that_it_replaces() {
+    let scratch = Scratch::with_worked_example();
+    scratch.run(&RENDER).exits(0);
+    copy(&scratch.path("rendered"), &scratch.path("full"));
+    fs::remove_dir_all(scratch.path("rendered")).expect("a directory to remove");
+    scratch.edit("hub/decisions.yaml", ", {clusterName: us-1, reason: \"\"}", "");
+    let budget =
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\ndiff: {budget: {maxRemoved: 0}}\n";
+    fs::write(scratch.path("hub/spokewright.yaml"), budget).expect("a file");
+    scratch.run(&RENDER).exits(0);
+    let lock = fs::File::open(scratch.path("rendered")).expect("a directory");
+    lock.lock().expect("nobody else is here");
+    let mut waiting = scratch
+        .command(&RENDER)
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("a process");
+    let said = std::io::BufReader::new(waiting.stderr.take().expect("a pipe"));
+    let mut lines = std::io::BufRead::lines(said).map(|line| line.expect("text"));
+    assert!(lines.any(|line| line.starts_with("waiting: another run is writing into ")));
+    copy(&scratch.path("full"), &scratch.path("rendered"));
+    drop(lock);
+    assert!(lines.any(|line| line == "another run has written into rendered; rendering again"));
+    assert!(lines.any(|line| line.starts_with("error[diff/over-budget]: ")));
+    assert!(lines.any(|line| line.ends_with("nothing was written")));
+    assert_eq!(waiting.wait().expect("a status").code(), Some(4));
+}
+
 /// The issue of two hooks at once: both ended well, and left what the next run refused.
 #[test]
 fn of_two_runs_at_once_each_leaves_a_tree_that_the_next_one_knows() {

@@ -39,10 +39,7 @@ pub use position::{Nearest, Positions};
 pub use read::{read, read_all, read_counting, read_document, read_document_located, read_located};
 pub use scalar::base64;
 pub use split::{Chunk, Syntax, split, split_json, split_yaml};
-pub use write::{
-    KeyOrder, append_deeper, append_entry, append_fields, append_item, append_key, append_text, append_value,
-    scalar, write_document, write_editable,
-};
+pub use write::{scalar, write_document, write_editable, write_work};
 
 /// The README's examples run as tests.
 #[cfg(doctest)]

@@ -1,10 +1,6 @@
 //! Writes values as canonical YAML. The layout is that of docs/reference/output.md: block style, lists not indented
 //! under their key, keys in byte order except for those that lead. [`super::read()`] reads the text as exactly the same
 //! value.
-//!
-//! The pieces ([`append_entry`], [`append_item`], [`append_value`]) let a caller write something once at a known
-//! indentation and put it into many texts. Those for one line or one level ([`append_key`], [`append_text`],
-//! [`append_fields`], [`append_deeper`]) need no value around what is written.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -15,8 +11,8 @@ use kube_json::{Map, Number, Value};
 const LONGEST_KEY: usize = 120;
 
 /// The order of a mapping's keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum KeyOrder {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum KeyOrder {
     /// Byte order.
     Bytes,
     /// That of a Kubernetes object: `apiVersion`, `kind`, `metadata`, then byte order; in `metadata` `name` and
@@ -24,22 +20,30 @@ pub enum KeyOrder {
     Object,
     /// That of an object's metadata: `name`, `namespace`, then byte order.
     Metadata,
+    /// That of a Kubernetes object whose `spec` has a list of objects.
+    Work,
+    /// Byte order on the way to that list, `manifests`.
+    ToManifests,
 }
 
 impl KeyOrder {
     fn leading(self) -> &'static [&'static str] {
         match self {
-            Self::Bytes => &[],
-            Self::Object => &["apiVersion", "kind", "metadata"],
+            Self::Bytes | Self::ToManifests => &[],
+            Self::Object | Self::Work => &["apiVersion", "kind", "metadata"],
             Self::Metadata => &["name", "namespace"],
         }
     }
 
+    /// The order in the value of a key, or in the items of a list there.
     fn inside(self, key: &str) -> Self {
-        if self == Self::Object && key == "metadata" {
-            Self::Metadata
-        } else {
-            Self::Bytes
+        match (self, key) {
+            (Self::Object | Self::Work, "metadata") => Self::Metadata,
+            (Self::ToManifests, "manifests") => Self::Object,
+            (Self::Work, "spec") | (Self::ToManifests, "workload" | "manifestWorkTemplate") => {
+                Self::ToManifests
+            }
+            _ => Self::Bytes,
         }
     }
 }
@@ -49,98 +53,42 @@ impl KeyOrder {
 ///
 /// Floats without a fraction come out as the integers that every reader of Kubernetes makes of them.
 pub fn write_document(value: &Value) -> String {
-    let mut out = String::with_capacity(1024);
-    append_value(&mut out, value, 0, KeyOrder::Object);
-    out
+    write(value, KeyOrder::Object, false)
 }
 
 /// The same for people who edit it: a text with double quotes is a block, in which none of them is escaped.
 pub fn write_editable(value: &Value) -> String {
-    let mut out = String::with_capacity(1024);
-    let blocks = true;
-    Writer {
-        out: &mut out,
-        blocks,
-    }
-    .node(value, 0, KeyOrder::Object);
-    out
+    write(value, KeyOrder::Object, true)
 }
 
-/// Appends a value as lines of its own, each indented by `indent` spaces.
-pub fn append_value(out: &mut String, value: &Value, indent: usize, order: KeyOrder) {
-    spaces(out, indent);
-    Writer { out, blocks: false }.node(value, indent, order);
+/// The same of a ManifestWork, or of a set of them: each of its manifests is an object, too.
+pub fn write_work(value: &Value) -> String {
+    write(value, KeyOrder::Work, false)
 }
 
-/// Appends a value as an entry of a list whose dashes are behind `indent` spaces.
-pub fn append_item(out: &mut String, value: &Value, indent: usize, order: KeyOrder) {
-    spaces(out, indent);
-    out.push_str("- ");
-    Writer { out, blocks: false }.node(value, indent + 2, order);
-}
-
-/// Appends a field of a mapping whose keys are behind `indent` spaces; `order` is that of the value's keys.
-pub fn append_entry(out: &mut String, key: &str, value: &Value, indent: usize, order: KeyOrder) {
-    spaces(out, indent);
-    Writer { out, blocks: false }.entry(key, value, indent, order);
-}
-
-/// Appends a key that needs no quotes behind `indent` spaces; its value is what the caller appends next, on lines of its
-/// own.
-pub fn append_key(out: &mut String, key: &'static str, indent: usize) {
-    spaces(out, indent);
-    out.push_str(key);
-    out.push_str(":\n");
-}
-
-/// Appends a field behind `indent` spaces whose key needs no quotes and whose value is a text.
-pub fn append_text(out: &mut String, key: &'static str, text: &str, indent: usize) {
-    spaces(out, indent);
-    out.push_str(key);
-    out.push_str(": ");
-    Writer { out, blocks: false }.text(text, indent);
-}
-
-/// Appends an entry of a list whose dashes are behind `indent` spaces: a mapping, whose fields `append` appends behind two
-/// spaces more, at least one.
-pub fn append_fields(out: &mut String, indent: usize, append: impl FnOnce(&mut String)) {
-    let dash = out.len() + indent;
-    append(out);
-    if out.get(dash..=dash) == Some(" ") {
-        out.replace_range(dash..=dash, "-");
-    }
-}
-
-/// Appends lines that were appended to another text before, each behind `deeper` spaces more than there.
-pub fn append_deeper(out: &mut String, lines: &str, deeper: usize) {
-    if deeper == 0 {
-        return out.push_str(lines);
-    }
-    for line in lines.split_inclusive('\n') {
-        // A literal text indents no empty line.
-        if line != "\n" {
-            spaces(out, deeper);
-        }
-        out.push_str(line);
-    }
+fn write(value: &Value, order: KeyOrder, blocks: bool) -> String {
+    let out = String::with_capacity(1024);
+    let mut writer = Writer { out, blocks };
+    writer.node(value, 0, order);
+    writer.out
 }
 
 fn spaces(out: &mut String, count: usize) {
     out.extend(std::iter::repeat_n(' ', count));
 }
 
-struct Writer<'o> {
-    out: &'o mut String,
+struct Writer {
+    out: String,
     /// Whether a text with double quotes is a block.
     blocks: bool,
 }
 
-impl Writer<'_> {
+impl Writer {
     /// A value whose first line has its indentation already; ends its line.
     fn node(&mut self, value: &Value, indent: usize, order: KeyOrder) {
         match value {
             Value::Object(map) if !map.is_empty() => self.mapping(map, indent, order),
-            Value::Array(items) if !items.is_empty() => self.sequence(items, indent),
+            Value::Array(items) if !items.is_empty() => self.sequence(items, indent, KeyOrder::Bytes),
             scalar => self.scalar(scalar, indent),
         }
     }
@@ -149,7 +97,7 @@ impl Writer<'_> {
         let mut first = true;
         let mut field = |writer: &mut Self, key: &str, value: &Value| {
             if !first {
-                spaces(writer.out, indent);
+                spaces(&mut writer.out, indent);
             }
             first = false;
             writer.entry(key, value, indent, order.inside(key));
@@ -167,13 +115,13 @@ impl Writer<'_> {
         }
     }
 
-    fn sequence(&mut self, items: &[Value], indent: usize) {
+    fn sequence(&mut self, items: &[Value], indent: usize, order: KeyOrder) {
         for (index, item) in items.iter().enumerate() {
             if index > 0 {
-                spaces(self.out, indent);
+                spaces(&mut self.out, indent);
             }
             self.out.push_str("- ");
-            self.node(item, indent + 2, KeyOrder::Bytes);
+            self.node(item, indent + 2, order);
         }
     }
 
@@ -187,23 +135,23 @@ impl Writer<'_> {
         if is_plain {
             self.out.push_str(key);
         } else {
-            push_double_quoted(self.out, key);
+            push_double_quoted(&mut self.out, key);
         }
         if is_explicit {
             self.out.push('\n');
-            spaces(self.out, indent);
+            spaces(&mut self.out, indent);
         }
         self.out.push(':');
         match value {
             Value::Object(map) if !map.is_empty() => {
                 self.out.push('\n');
-                spaces(self.out, indent + 2);
+                spaces(&mut self.out, indent + 2);
                 self.mapping(map, indent + 2, order);
             }
             Value::Array(items) if !items.is_empty() => {
                 self.out.push('\n');
-                spaces(self.out, indent);
-                self.sequence(items, indent);
+                spaces(&mut self.out, indent);
+                self.sequence(items, indent, order);
             }
             scalar => {
                 self.out.push(' ');
@@ -233,7 +181,7 @@ impl Writer<'_> {
             Style::Quoted if self.blocks && text.contains('"') && fits_literal(text) => {
                 return self.literal(text, indent + 2);
             }
-            Style::Quoted => push_double_quoted(self.out, text),
+            Style::Quoted => push_double_quoted(&mut self.out, text),
             Style::Literal => return self.literal(text, indent + 2),
         }
         self.out.push('\n');
@@ -263,7 +211,7 @@ impl Writer<'_> {
         });
         for line in body.split('\n') {
             if !line.is_empty() {
-                spaces(self.out, indent);
+                spaces(&mut self.out, indent);
                 self.out.push_str(line);
             }
             self.out.push('\n');

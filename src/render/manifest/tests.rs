@@ -157,7 +157,7 @@ fn a_gateway_has_the_rules_of_its_own_listeners_whatever_gateway_was_before_it()
         let pointer = String::new();
         let object = Object::from_value(value, Origin { document, pointer });
         let gateway = Gateway::read(&object, &mut Findings::new()).expect("a Gateway");
-        gateway_rules(&gateway, raw_feedback).expect("rules")
+        kube_yaml::write_document(&gateway_rules(&gateway, raw_feedback).expect("rules"))
     };
     let http = rules(&["http"], false);
     assert!(http.contains("- name: listenerhttpAttachedRoutes\n"), "{http}");

@@ -11,9 +11,9 @@ use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP};
 use crate::diagnostic::first_names;
 use crate::hub::Objects;
 use crate::outcome::{ManifestProblem, UnknownOnCluster, WorkOnCluster, WorkState};
-use crate::render::{ManifestSummary, Rights, Work, WorkId, dotted, list, text};
+use crate::render::{ManifestSummary, Rights, Work, WorkId, dotted, list};
 use crate::report::exported::{AppliedWork, ExportedWork, Feedback, ManifestStatus, Shared, Verdict};
-use crate::report::stored_work::SpecDigest;
+use crate::report::stored_work::{SpecDigest, configs};
 
 /// One planned work on one cluster.
 #[derive(Debug)]
@@ -288,10 +288,9 @@ impl<'x> Instance<'x> {
 }
 
 /// One distinct work of the plan.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct PlannedWork {
-    /// Nothing of one that nobody could read.
-    spec: Option<SpecDigest>,
+    spec: SpecDigest,
     /// For each manifest, in order, the values that its feedback rules request.
     feedback: Vec<Vec<AskedFeedback>>,
 }
@@ -311,14 +310,8 @@ impl PlannedWork {
     /// Reads the text of a work: once for all clusters that get it.
     pub(super) fn read(work: &Work) -> Self {
         // The cluster's name is not part of the spec, so any will do.
-        let mut text = Vec::new();
-        work.text.write("x", &mut text);
-        let text = String::from_utf8_lossy(&text);
-        let limits = kube_yaml::Limits::default();
-        let Ok(Value::Object(mut object)) = kube_yaml::read_document(&text, &limits) else {
-            return Self::default();
-        };
-        Self::of_spec(&object.remove("spec").unwrap_or_default(), &work.manifests)
+        let value = work.text.value("x");
+        Self::of_spec(value.get("spec").unwrap_or(&Value::Null), &work.manifests)
     }
 
     /// Of a spec whose manifests are these.
@@ -327,27 +320,22 @@ impl PlannedWork {
         let feedback = feedback.map(|(summary, manifest)| asked(spec, summary, manifest));
         Self {
             feedback: feedback.collect(),
-            spec: Some(SpecDigest::from_spec(spec)),
+            spec: SpecDigest::from_spec(spec),
         }
     }
 
     /// The difference of an exported work; `None` if there is none, or if its spec was not exported.
     pub(super) fn difference(&self, exported: &ExportedWork) -> Option<String> {
-        self.spec.as_ref()?.difference(exported.spec.as_ref()?)
+        self.spec.difference(exported.spec.as_ref()?)
     }
 }
 
 /// The values that the feedback rules of a manifest request.
 fn asked(spec: &Value, summary: &ManifestSummary, manifest: &Value) -> Vec<AskedFeedback> {
-    let is_its = |config: &&Value| {
-        let identifier = config.get("resourceIdentifier").unwrap_or(&Value::Null);
-        let fields = ["/group", "/resource", "/namespace", "/name"];
-        fields.map(|field| text(identifier, field)) == summary.identifier()
-    };
-    let Some(config) = list(spec, "/manifestConfigs").iter().find(is_its) else {
-        return Vec::new();
-    };
-    let rules = list(config, "/feedbackRules").iter();
+    let config = configs(list(spec, "/manifestConfigs"), summary).next();
+    let rules = config
+        .map_or(&[][..], |config| list(config, "/feedbackRules"))
+        .iter();
     rules
         .flat_map(|rule| list(rule, "/jsonPaths"))
         .filter_map(|entry| {

@@ -3,15 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use kube_json::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::fields::{FieldChange, field_changes};
 use super::side::{Body, BothSides, LiveObject, ObjectKey, Objects, Side, describe, is_cluster, objects};
 use crate::api::downstream::is_synced_policy;
-use crate::diagnostic::{Hidden, Part, Span};
+use crate::diagnostic::{Hidden, Part};
 use crate::object::Origin;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::outcome::{Presence, Which};
@@ -84,8 +86,8 @@ impl Counts {
 /// Everything that differs.
 #[derive(Debug, Default)]
 pub struct Comparison {
-    /// The names of all clusters of either side, sorted; everything else refers to positions here.
-    pub clusters: Vec<String>,
+    /// The names of all clusters of either side, sorted.
+    pub clusters: Vec<Arc<str>>,
     /// How many clusters receive anything else than before.
     pub changed_clusters: usize,
     /// The changes in the order of reading: changed, removed, added, each by object; the works around them last.
@@ -102,19 +104,19 @@ pub struct Comparison {
     pub foreign: Option<usize>,
     /// The states of objects on clusters.
     pub live: Vec<LiveObject>,
-    /// Clusters that join and receive exactly what others have that were there before.
-    pub arrivals: Vec<Arrival>,
+    /// Clusters that join: first those that receive exactly what others have that were there before.
+    pub new_clusters: Vec<NewClusters>,
     /// The names of hidden values.
     pub hidden: Hidden,
 }
 
-/// Clusters that join, and those that receive the same.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Arrival {
-    /// Positions in [`Comparison::clusters`], ascending.
-    pub clusters: Vec<u32>,
-    /// The same of the clusters that they are like; none of them joins.
-    pub like: Vec<u32>,
+/// Clusters that receive the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NewClusters {
+    /// The clusters, sorted.
+    pub names: Vec<Arc<str>>,
+    /// Clusters that were there before and receive the same; none if no cluster does.
+    pub like: Vec<Arc<str>>,
 }
 
 /// The effect of a change of a work on its clusters.
@@ -131,27 +133,52 @@ pub enum Effect {
 }
 
 /// One change of one object, the same on all of its clusters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ObjectChange {
-    /// Which object.
-    pub object: ObjectKey,
-    /// The work that contains it.
-    pub work: String,
-    /// The work that contained it before, if it is another one.
-    pub moved_from: Option<String>,
-    /// What happened to it in that work.
+    /// What happened to it in its work.
     pub change: Change,
     /// Its effect on the clusters.
     pub effect: Effect,
-    /// Positions in [`Comparison::clusters`], ascending.
-    pub clusters: Vec<u32>,
-    /// The old object, values of Secrets concealed.
+    /// Which object.
+    #[serde(flatten)]
+    pub object: ObjectKey,
+    /// The work that contains it.
+    pub work: String,
+    /// The work that contained the object before, if it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<String>,
+    /// The clusters, sorted.
+    pub clusters: Vec<Arc<str>>,
+    /// Where the hub objects are that it was made from, the main one first; none if its side was read as files.
+    #[serde(rename = "origins")]
+    pub places: Vec<OriginPlace>,
+    /// What differs inside a changed object.
+    pub fields: Vec<FieldChange>,
+    /// The whole object, if it was removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
-    /// The new object, values of Secrets concealed.
+    /// The whole object, if it was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
-    /// The hub objects it was made from, the main one first, in the texts of `side`; none if that side
-    /// was read as files.
+    /// The changed object on the old side and on the new one, values of Secrets concealed as everywhere.
+    #[serde(skip)]
+    pub both: Option<[Value; 2]>,
+    /// The hub objects of `places`.
+    #[serde(skip)]
     pub origins: Vec<Origin>,
+}
+
+/// Where a hub object is that an object was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct OriginPlace {
+    /// `old` or `new`: whose file it is.
+    #[schemars(with = "String")]
+    pub side: Which,
+    /// The file.
+    pub path: String,
+    /// The line.
+    pub line: usize,
 }
 
 impl ObjectChange {
@@ -184,19 +211,29 @@ impl ObjectChange {
         }
     }
 
-    /// The side that the origins are of: the new one, unless only the old one has the object.
-    pub(super) const fn side(&self) -> Which {
-        match self.change {
+    /// Finds the places of its origins: on the new side, unless only the old one has the object.
+    pub(super) fn locate(&mut self, texts: &BothSides<'_>) {
+        let side = match self.change {
             Change::Removed => Which::Old,
             Change::Added | Change::Changed => Which::New,
-        }
+        };
+        let texts = *side.of(texts);
+        let spans = self.origins.iter();
+        let spans = spans.filter_map(|origin| texts.locate(&origin.place("", Part::Value)));
+        let places = spans.map(|span| OriginPlace {
+            side,
+            path: span.path.to_owned(),
+            line: span.line,
+        });
+        self.places = places.collect();
     }
 
-    /// Where the hub objects that it was made from are.
-    pub(super) fn places<'l>(&self, locate: &BothSides<'l>) -> impl Iterator<Item = Span<'l>> {
-        let texts = *self.side().of(locate);
-        let origins = self.origins.iter();
-        origins.filter_map(|origin| texts.locate(&origin.place("", Part::Value)))
+    /// The object on the old side and on the new one.
+    pub(super) fn sides(&self) -> [Option<&Value>; 2] {
+        match &self.both {
+            Some([old, new]) => [Some(old), Some(new)],
+            None => [self.old.as_ref(), self.new.as_ref()],
+        }
     }
 
     /// Whether this happens to an object, and not to the work around objects.
@@ -206,7 +243,7 @@ impl ObjectChange {
 
     /// Whether it is a shipped policy.
     pub(super) fn is_policy(&self) -> bool {
-        [&self.old, &self.new].into_iter().flatten().any(is_synced_policy)
+        self.sides().into_iter().flatten().any(is_synced_policy)
     }
 }
 
@@ -226,37 +263,31 @@ impl Comparison {
         self.rows.iter().filter(move |row| row.presence == presence)
     }
 
-    /// Whether a row is about clusters: replica sets and hub objects come and go without a cluster that does.
-    pub(super) fn is_of_clusters(&self, row: &ClusterRow) -> bool {
-        let mut names = row.clusters.iter().filter_map(|cluster| self.name(*cluster));
-        names.all(is_cluster)
-    }
-
-    /// The name of a cluster.
-    pub(super) fn name(&self, cluster: u32) -> Option<&str> {
-        self.clusters
-            .get(usize::try_from(cluster).ok()?)
-            .map(String::as_str)
-    }
-
     /// What happens to an object, and on which of its clusters.
-    pub(super) fn sentence(&self, change: &ObjectChange, clusters: &[u32]) -> String {
+    pub(super) fn sentence(&self, change: &ObjectChange, clusters: &[Arc<str>]) -> String {
         let clusters = describe(&self.clusters, clusters);
         format!("{} on {clusters}{}", change.object, change.what_happens())
     }
 }
 
 /// Clusters to which the same happens.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ClusterRow {
-    /// Positions in [`Comparison::clusters`], ascending.
-    pub clusters: Vec<u32>,
+    /// The clusters, sorted.
+    pub names: Vec<Arc<str>>,
     /// Whether they come, go or stay.
     pub presence: Presence,
-    /// Objects, on each of them.
-    pub objects: Counts,
     /// Works, on each of them.
     pub works: Counts,
+    /// Objects, on each of them.
+    pub objects: Counts,
+}
+
+impl ClusterRow {
+    /// Whether it is about clusters: replica sets and hub objects come and go without a cluster that does.
+    pub(super) fn is_of_clusters(&self) -> bool {
+        self.names.iter().all(|name| is_cluster(name))
+    }
 }
 
 /// A text that is no YAML, and so cannot be compared: only an output tree that was edited by hand has one.
@@ -316,18 +347,19 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
     };
     let names: BTreeSet<&str> = old.clusters.keys().chain(new.clusters.keys()).copied().collect();
     let mut comparison = Comparison {
-        clusters: names.iter().map(|name| (*name).to_owned()).collect(),
+        clusters: names.into_iter().map(Arc::from).collect(),
         foreign: old.foreign,
         live: old.objects.to_vec(),
         ..Comparison::default()
     };
     let mut rows: BTreeMap<(Presence, Vec<usize>, Counts), ClusterRow> = BTreeMap::new();
     let none = BTreeMap::new();
-    for (position, cluster) in (0_u32..).zip(&names) {
+    for name in comparison.clusters.clone() {
+        let cluster = &*name;
         let (before, after) = (old.clusters.get(cluster), new.clusters.get(cluster));
         let presence = match (before, after) {
             // Nobody delivers annotated objects.
-            _ if old.is_live && *cluster == HUB_DIRECTORY => continue,
+            _ if old.is_live && cluster == HUB_DIRECTORY => continue,
             (None, _) if old.is_live && is_cluster(cluster) => Presence::NotCompared,
             (None, _) => Presence::Joins,
             (_, None) => Presence::Leaves,
@@ -350,7 +382,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
             continue;
         }
         let mut happens = comparing.on_cluster((before, after), &happens)?;
-        let objects = comparing.happened(position, &happens, &mut comparison.orphaned);
+        let objects = comparing.happened(&name, &happens, &mut comparison.orphaned);
         if is_cluster(cluster) && is_compared {
             comparison.changed_clusters = comparison.changed_clusters.saturating_add(1);
         }
@@ -361,16 +393,16 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         let row = rows
             .entry((presence, happens, works))
             .or_insert_with(|| ClusterRow {
-                clusters: Vec::new(),
+                names: Vec::new(),
                 presence,
-                objects,
                 works,
+                objects,
             });
-        row.clusters.push(position);
+        row.names.push(name);
     }
-    comparison.arrivals = arrivals(old, new, &comparison.clusters);
     comparison.rows = rows.into_values().collect();
-    comparison.rows.sort_by(|a, b| a.clusters.cmp(&b.clusters));
+    comparison.rows.sort_by(|a, b| a.names.cmp(&b.names));
+    comparison.new_clusters = new_clusters(old, new, &comparison);
     comparison.changes = comparing.changes.into_values().collect();
     comparison.hidden = comparing.hidden;
     let changes = &mut comparison.changes;
@@ -390,28 +422,40 @@ fn reading_order(change: &ObjectChange) -> impl Ord + '_ {
     )
 }
 
-/// The clusters of the new side alone whose works are those of a cluster that both sides have.
-fn arrivals(old: &Side<'_>, new: &Side<'_>, names: &[String]) -> Vec<Arrival> {
+/// The clusters of the new side alone: those whose works are those of a cluster that both sides have, then the others.
+fn new_clusters(old: &Side<'_>, new: &Side<'_>, comparison: &Comparison) -> Vec<NewClusters> {
     let joins = |name: &str| is_cluster(name) && !old.is_live && !old.clusters.contains_key(name);
     if !new.clusters.keys().any(|name| joins(name)) {
         return Vec::new();
     }
-    let mut by_works: BTreeMap<&Works<'_>, Arrival> = BTreeMap::new();
-    for (position, name) in (0_u32..).zip(names) {
-        let Some(works) = new.clusters.get(name.as_str()).filter(|_| is_cluster(name)) else {
+    let mut by_works: BTreeMap<&Works<'_>, NewClusters> = BTreeMap::new();
+    for name in &comparison.clusters {
+        let Some(works) = new.clusters.get(&**name).filter(|_| is_cluster(name)) else {
             continue;
         };
-        let arrival = by_works.entry(works).or_default();
-        if joins(name) {
-            arrival.clusters.push(position);
+        let alike = by_works.entry(works).or_default();
+        let names = if joins(name) {
+            &mut alike.names
         } else {
-            arrival.like.push(position);
-        }
+            &mut alike.like
+        };
+        names.push(Arc::clone(name));
     }
-    let mut arrivals: Vec<Arrival> = by_works.into_values().collect();
-    arrivals.retain(|arrival| !arrival.clusters.is_empty() && !arrival.like.is_empty());
-    arrivals.sort_by(|a, b| a.clusters.cmp(&b.clusters));
-    arrivals
+    let mut all: Vec<NewClusters> = by_works.into_values().collect();
+    all.retain(|alike| !alike.names.is_empty() && !alike.like.is_empty());
+    all.sort_by(|a, b| a.names.cmp(&b.names));
+    let arriving: BTreeSet<&Arc<str>> = all.iter().flat_map(|alike| &alike.names).collect();
+    let rows = comparison.rows_that(Presence::Joins);
+    let others = rows.filter(|row| row.is_of_clusters()).map(|row| {
+        let names = row.names.iter().filter(|name| !arriving.contains(name));
+        NewClusters {
+            names: names.cloned().collect(),
+            like: Vec::new(),
+        }
+    });
+    let others: Vec<NewClusters> = others.filter(|others| !others.names.is_empty()).collect();
+    all.extend(others);
+    all
 }
 
 fn add(total: &mut Counts, more: Counts) {
@@ -573,16 +617,25 @@ impl Comparing<'_> {
             let (found, origins) = self.found.get_index(position)?;
             let entry = self.changes.entry((position, effect));
             let position = entry.index();
-            entry.or_insert_with(|| ObjectChange {
-                object: found.object.clone(),
-                work: found.work.clone(),
-                moved_from: found.moved_from.clone(),
-                change: found.change(),
-                effect,
-                clusters: Vec::new(),
-                old: found.old.clone(),
-                new: found.new.clone(),
-                origins: origins.clone(),
+            entry.or_insert_with(|| {
+                let both = found.old.clone().zip(found.new.clone()).map(<[Value; 2]>::from);
+                let whole = |side: &Option<Value>| side.clone().filter(|_| both.is_none());
+                ObjectChange {
+                    change: found.change(),
+                    effect,
+                    object: found.object.clone(),
+                    work: found.work.clone(),
+                    moved_from: found.moved_from.clone(),
+                    clusters: Vec::new(),
+                    places: Vec::new(),
+                    fields: both
+                        .as_ref()
+                        .map_or_else(Vec::new, |[old, new]| field_changes(old, new)),
+                    old: whole(&found.old),
+                    new: whole(&found.new),
+                    both,
+                    origins: origins.clone(),
+                }
             });
             Some(position)
         });
@@ -608,12 +661,12 @@ impl Comparing<'_> {
     }
 
     /// Notes the cluster at each of its changes, and counts them.
-    fn happened(&mut self, cluster: u32, happens: &[usize], orphaned: &mut usize) -> Counts {
+    fn happened(&mut self, cluster: &Arc<str>, happens: &[usize], orphaned: &mut usize) -> Counts {
         let mut counts = Counts::default();
         let mut around = Counts::default();
         for position in happens {
             if let Some((_, change)) = self.changes.get_index_mut(*position) {
-                change.clusters.push(cluster);
+                change.clusters.push(Arc::clone(cluster));
                 match change.effect {
                     Effect::Real if change.object.is_work => around.count(change.change),
                     Effect::Real => counts.count(change.change),

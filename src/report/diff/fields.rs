@@ -225,9 +225,8 @@ const CONTEXT: usize = 3;
 /// The lines that differ, with their surroundings, each with its mark and without its line end: `@` before a header, `-`
 /// before an old line, `+` before a new one, and a blank before one of both. Nothing in them can steer a terminal. An
 /// object that is missing on one side is wholly added or removed.
-pub(super) fn hunks(old: Option<&Value>, new: Option<&Value>) -> Vec<String> {
-    let text = |value: Option<&Value>| value.map(kube_yaml::write_document).unwrap_or_default();
-    let (old, new) = (text(old), text(new));
+pub(super) fn hunks(sides: [Option<&Value>; 2]) -> Vec<String> {
+    let [old, new] = sides.map(|value| value.map(kube_yaml::write_document).unwrap_or_default());
     let difference = TextDiff::configure()
         .algorithm(Algorithm::Myers)
         .diff_lines(&old, &new);

@@ -1,17 +1,17 @@
-//! The versioned document, kind `DiffReport`: a [`DiffReport`] with the places in the texts of both sides.
+//! The versioned document, kind `DiffReport`: a [`DiffReport`], and what is lost, which the document lists apart.
 
-use kube_json::Value;
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::compare::{Change, Comparison, Counts, Effect, ObjectChange};
-use super::fields::{FieldChange, field_changes};
+use super::compare::{Change, ClusterRow, Counts, Effect, NewClusters, ObjectChange};
 use super::report::{DiffReport, Exceeded, Titles};
-use super::side::{BothSides, LiveObject, ObjectKey, is_cluster};
-use super::summary::arriving;
+use super::side::{LiveObject, is_cluster};
 use super::terms::Terms;
 use crate::diagnostic::{API_VERSION, json_text};
-use crate::outcome::{EffectiveChange, Presence, RuleOutcome, Which};
+use crate::outcome::{EffectiveChange, Presence, RuleOutcome};
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -35,11 +35,11 @@ pub(in crate::report) struct Document<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     live: &'a [LiveObject],
     /// Clusters that only the new side has.
-    new_clusters: Vec<NewClusters<'a>>,
+    new_clusters: &'a [NewClusters],
     /// Clusters to which the same happens share an entry.
-    clusters: Vec<Row<'a>>,
+    clusters: &'a [ClusterRow],
     pub(in crate::report) effective_changes: &'a [EffectiveChange],
-    changes: Vec<Entry<'a>>,
+    changes: Cow<'a, [ObjectChange]>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -78,7 +78,7 @@ struct Lost<'a> {
 struct LostObject<'a> {
     namespace: &'a str,
     name: &'a str,
-    clusters: Vec<&'a str>,
+    clusters: &'a [Arc<str>],
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -95,57 +95,9 @@ struct LostSettings<'a> {
     denied: bool,
 }
 
-/// Clusters that receive the same.
-#[derive(Debug, Serialize, JsonSchema)]
-struct NewClusters<'a> {
-    names: Vec<&'a str>,
-    /// Clusters that were there before and receive the same; none if no cluster does.
-    like: Vec<&'a str>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct Row<'a> {
-    names: Vec<&'a str>,
-    presence: Presence,
-    works: Counts,
-    objects: Counts,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Entry<'a> {
-    change: Change,
-    effect: Effect,
-    #[serde(flatten)]
-    object: &'a ObjectKey,
-    work: &'a str,
-    /// The work that contained the object before, if it is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    moved_from: Option<&'a str>,
-    clusters: Vec<&'a str>,
-    origins: Vec<Origin>,
-    /// What differs inside a changed object.
-    fields: Vec<FieldChange>,
-    /// The whole object, if it was removed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    old: Option<&'a Value>,
-    /// The whole object, if it was added.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    new: Option<&'a Value>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct Origin {
-    /// `old` or `new`: whose file it is.
-    #[schemars(with = "String")]
-    side: Which,
-    path: String,
-    line: usize,
-}
-
 /// The report as JSON, with a final newline.
-pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
-    json_text(&document(report, locate)).unwrap_or_default()
+pub fn json(report: &DiffReport) -> String {
+    json_text(&document(report)).unwrap_or_default()
 }
 
 impl Document<'_> {
@@ -153,17 +105,16 @@ impl Document<'_> {
     #[must_use]
     pub(in crate::report) fn for_page(mut self) -> Self {
         self.lost = Lost::default();
-        for entry in &mut self.changes {
-            (entry.old, entry.new) = (None, None);
+        for change in self.changes.to_mut() {
+            (change.old, change.new) = (None, None);
         }
         self
     }
 }
 
 /// The report as a document.
-pub(in crate::report) fn document<'a>(report: &'a DiffReport, locate: &BothSides<'_>) -> Document<'a> {
+pub(in crate::report) fn document(report: &DiffReport) -> Document<'_> {
     let comparison = &report.comparison;
-    let (rows, changes) = (comparison.rows.iter(), comparison.changes.iter());
     Document {
         api_version: API_VERSION,
         kind: "DiffReport",
@@ -183,24 +134,17 @@ pub(in crate::report) fn document<'a>(report: &'a DiffReport, locate: &BothSides
         lost: lost(report),
         withdrawn: &report.withdrawn,
         live: &comparison.live,
-        new_clusters: new_clusters(comparison),
-        clusters: rows
-            .map(|row| Row {
-                names: names(comparison, &row.clusters),
-                presence: row.presence,
-                works: row.works,
-                objects: row.objects,
-            })
-            .collect(),
+        new_clusters: &comparison.new_clusters,
+        clusters: &comparison.rows,
         effective_changes: &report.effective_changes,
-        changes: changes.map(|change| entry(comparison, change, locate)).collect(),
+        changes: Cow::Borrowed(&comparison.changes),
     }
 }
 
 fn lost(report: &DiffReport) -> Lost<'_> {
     let comparison = &report.comparison;
     let gone = comparison.rows_that(Presence::Leaves);
-    let mut clusters: Vec<&str> = gone.flat_map(|row| names(comparison, &row.clusters)).collect();
+    let mut clusters: Vec<&str> = gone.flat_map(|row| &row.names).map(AsRef::as_ref).collect();
     clusters.retain(|name| is_cluster(name));
     clusters.sort_unstable();
     let objects = |group: &str, kind: &str| {
@@ -212,7 +156,7 @@ fn lost(report: &DiffReport) -> Lost<'_> {
             .map(|change| LostObject {
                 namespace: &change.object.namespace,
                 name: &change.object.name,
-                clusters: names(comparison, &change.clusters),
+                clusters: &change.clusters,
             })
             .collect()
     };
@@ -233,53 +177,5 @@ fn lost(report: &DiffReport) -> Lost<'_> {
         namespaces: objects("", "Namespace"),
         settings: settings(|change| !change.lost_settings.is_empty()).collect(),
         policies: settings(|change| change.is_lost).collect(),
-    }
-}
-
-fn new_clusters(comparison: &Comparison) -> Vec<NewClusters<'_>> {
-    let arrivals = comparison.arrivals.iter().map(|arrival| NewClusters {
-        names: names(comparison, &arrival.clusters),
-        like: names(comparison, &arrival.like),
-    });
-    let arriving = arriving(comparison);
-    let others = comparison.rows_that(Presence::Joins).filter_map(|row| {
-        let clusters = row.clusters.iter().copied();
-        let others: Vec<u32> = clusters.filter(|cluster| !arriving.contains(cluster)).collect();
-        let (names, like) = (names(comparison, &others), Vec::new());
-        let is_meant = !names.is_empty() && names.iter().all(|name| is_cluster(name));
-        is_meant.then_some(NewClusters { names, like })
-    });
-    arrivals.chain(others).collect()
-}
-
-fn names<'a>(comparison: &'a Comparison, positions: &[u32]) -> Vec<&'a str> {
-    let positions = positions.iter();
-    positions
-        .filter_map(|position| comparison.name(*position))
-        .collect()
-}
-
-fn entry<'a>(comparison: &'a Comparison, change: &'a ObjectChange, locate: &BothSides<'_>) -> Entry<'a> {
-    let (fields, old, new) = match (&change.old, &change.new) {
-        (Some(old), Some(new)) => (field_changes(old, new), None, None),
-        (old, new) => (Vec::new(), old.as_ref(), new.as_ref()),
-    };
-    let side = change.side();
-    let origins = change.places(locate).map(|span| Origin {
-        side,
-        path: span.path.to_owned(),
-        line: span.line,
-    });
-    Entry {
-        change: change.change,
-        effect: change.effect,
-        object: &change.object,
-        work: &change.work,
-        moved_from: change.moved_from.as_deref(),
-        clusters: names(comparison, &change.clusters),
-        origins: origins.collect(),
-        fields,
-        old,
-        new,
     }
 }

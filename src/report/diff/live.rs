@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use apimachinery::{FieldPath, broken, pointer};
+use apimachinery::{FieldPath, pointer};
 use kube_json::Value;
 
 use super::fields::paired;
@@ -14,6 +14,7 @@ use crate::api::ocm_work::is_owned_by_work;
 use crate::object::Object;
 use crate::output::TreeFile;
 use crate::render::{ManifestSummary, Plan, Work, list, text};
+use crate::report::stored_work;
 
 /// The name under which a work agent applies (docs/systems/ocm-work.md#server-side-apply).
 const AGENT: &str = "work-agent";
@@ -41,8 +42,7 @@ impl OnClusters {
                 let mut found = Vec::new();
                 works.push(TreeFile {
                     path: format!("{cluster}/{}.yaml", work.name),
-                    text: on_cluster(cluster, work, &by_key, &mut found)
-                        .unwrap_or_else(|error| broken(format_args!("{}: {error}", work.name))),
+                    text: on_cluster(cluster, work, &by_key, &mut found),
                 });
                 for (key, mut state) in found {
                     state.extra.retain(|_| is_verbose);
@@ -78,11 +78,8 @@ fn on_cluster(
     work: &Work,
     live: &HashMap<ObjectKey, &Object>,
     states: &mut Vec<(ObjectKey, LiveState)>,
-) -> Result<String, kube_yaml::Error> {
-    let mut bytes = Vec::new();
-    work.text.write(cluster, &mut bytes);
-    let mut value =
-        kube_yaml::read_document(&String::from_utf8_lossy(&bytes), &kube_yaml::Limits::default())?;
+) -> String {
+    let mut value = work.text.value(cluster);
     let configs = list(&value, "/spec/manifestConfigs").to_vec();
     let manifests = value.pointer_mut("/spec/workload/manifests");
     let mut summaries = work.manifests.iter();
@@ -114,7 +111,7 @@ fn on_cluster(
             is_owned
         });
     }
-    Ok(kube_yaml::write_document(&value))
+    kube_yaml::write_document(&value)
 }
 
 /// Fields that have managers: each manager with its part of `metadata.managedFields`.
@@ -145,13 +142,8 @@ struct Sent<'o> {
 impl<'o> Sent<'o> {
     /// Of the entries in `manifestConfigs` that name an object, the first with a strategy counts.
     fn new(summary: &ManifestSummary, manifest: &Value, configs: &[Value]) -> Self {
-        let names = ["group", "resource", "namespace", "name"];
-        let names = names.map(|name| format!("/resourceIdentifier/{name}"));
-        let is_named = |config: &&Value| names.each_ref().map(|at| text(config, at)) == summary.identifier();
-        let strategy = configs
-            .iter()
-            .filter(is_named)
-            .find_map(|config| config.get("updateStrategy"));
+        let mut named = stored_work::configs(configs, summary);
+        let strategy = named.find_map(|config| config.get("updateStrategy"));
         let entries = strategy.map_or(&[][..], |strategy| {
             list(strategy, "/serverSideApply/ignoreFields")
         });

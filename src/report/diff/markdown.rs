@@ -6,11 +6,12 @@
 //! comment says what is missing and how to see it.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange};
 use super::fields::hunks;
 use super::report::DiffReport;
-use super::side::{BothSides, describe};
+use super::side::describe;
 use super::summary::{EffectiveGroup, Point, Word, remaining, remaining_groups, summary, told_at_once};
 use super::text::{places, presence, word};
 use crate::diagnostic::{Lines, and_more, one_line};
@@ -21,7 +22,7 @@ use crate::outcome::Presence;
 pub const DEFAULT_BUDGET: usize = 60_000;
 
 /// The report as GitHub's Markdown, at most `budget` bytes.
-pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> String {
+pub fn markdown(report: &DiffReport, budget: usize) -> String {
     let comparison = &report.comparison;
     let mut text = head(report);
     if report.is_silent() {
@@ -35,7 +36,7 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
     for change in &comparison.changes {
         let clusters = remaining(change, &told);
         if !clusters.is_empty() {
-            sections.push(object_section(comparison, change, &clusters, locate));
+            sections.push(object_section(comparison, change, &clusters));
         }
     }
     let total = sections.len();
@@ -193,7 +194,7 @@ fn table(text: &mut String, comparison: &Comparison, limit: usize) {
         let line = table_row(comparison, row);
         if text.len().saturating_add(line.len()) > end {
             let others = comparison.rows.iter().skip(index);
-            let more = others.map(|row| row.clusters.len()).sum();
+            let more = others.map(|row| row.names.len()).sum();
             let _ = writeln!(text, "| {} | | | |", and_more(more, "").unwrap_or_default());
             break;
         }
@@ -203,7 +204,7 @@ fn table(text: &mut String, comparison: &Comparison, limit: usize) {
 }
 
 fn table_row(comparison: &Comparison, row: &ClusterRow) -> String {
-    let names = html(&describe(&comparison.clusters, &row.clusters)).replace('|', "&#124;");
+    let names = html(&describe(&comparison.clusters, &row.names)).replace('|', "&#124;");
     let presence = match presence(row.presence) {
         "" => String::new(),
         word => format!(" ({word})"),
@@ -220,7 +221,7 @@ fn leaving(report: &DiffReport) -> Vec<(String, String)> {
     let comparison = &report.comparison;
     let rows = comparison.rows_that(Presence::Leaves);
     let sections = rows.map(|row| {
-        let first = row.clusters.first();
+        let first = row.names.first();
         let gone = comparison.changes.iter().filter(|change| {
             change.change == Change::Removed
                 && change.effect != Effect::OtherWork
@@ -230,18 +231,13 @@ fn leaving(report: &DiffReport) -> Vec<(String, String)> {
         for change in gone {
             body.push(format_args!("{}{}", change.object, change.what_happens()));
         }
-        let clusters = html(&describe(&comparison.clusters, &row.clusters));
+        let clusters = html(&describe(&comparison.clusters, &row.names));
         section(format!("gone with {clusters}"), "", "text", &body.into_text())
     });
     sections.collect()
 }
 
-fn object_section(
-    comparison: &Comparison,
-    change: &ObjectChange,
-    clusters: &[u32],
-    locate: &BothSides<'_>,
-) -> (String, String) {
+fn object_section(comparison: &Comparison, change: &ObjectChange, clusters: &[Arc<str>]) -> (String, String) {
     let title = format!(
         "{} <code>{}</code> on {}{}",
         word(change),
@@ -249,9 +245,9 @@ fn object_section(
         html(&describe(&comparison.clusters, clusters)),
         html(&change.what_happens())
     );
-    let lines = hunks(change.old.as_ref(), change.new.as_ref()).into_iter();
+    let lines = hunks(change.sides()).into_iter();
     let body: String = lines.map(|line| line + "\n").collect();
-    let places = places(change, locate);
+    let places = places(change);
     let from = if places.is_empty() {
         String::new()
     } else {

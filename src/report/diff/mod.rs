@@ -24,7 +24,8 @@ mod tests;
 
 pub use crate::outcome::{EffectiveChange, EffectiveSettings, Presence, SettingChange, Which};
 pub use compare::{
-    Arrival, Change, ClusterRow, Comparison, Counts, Effect, ObjectChange, Unreadable, compare,
+    Change, ClusterRow, Comparison, Counts, Effect, NewClusters, ObjectChange, OriginPlace, Unreadable,
+    compare,
 };
 pub use fields::FieldChange;
 pub(super) use fields::{field_changes, field_line};

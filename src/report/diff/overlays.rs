@@ -43,8 +43,7 @@ pub fn overlays(report: &DiffReport, hub: &Hub) -> String {
     let mut comments = String::new();
     let changed = comparison.changes.iter();
     for change in changed.filter(|change| change.effect != Effect::OtherWork) {
-        let clusters = change.clusters.iter();
-        let clusters: Vec<&str> = clusters.filter_map(|cluster| comparison.name(*cluster)).collect();
+        let clusters: Vec<&str> = change.clusters.iter().map(AsRef::as_ref).collect();
         let origin = change.origins.first();
         let object = origin.and_then(|origin| by_origin.get(&(origin.document, origin.pointer.as_str())));
         let object = object.filter(|_| clusters.iter().all(|cluster| is_cluster(cluster)));
@@ -97,13 +96,13 @@ fn changes(object: &Object, fields: &[OverlayField]) -> Vec<Value> {
 
 /// The fields of a hub object that keep the old value of a changed object, and the fields that remain different.
 fn overlay_fields(change: &ObjectChange, object: Option<&Object>) -> (Vec<OverlayField>, Vec<FieldChange>) {
-    let (Some(old), Some(new)) = (&change.old, &change.new) else {
+    let Some([old, new]) = &change.both else {
         return (Vec::new(), Vec::new());
     };
     let mut fields: Vec<OverlayField> = Vec::new();
     let mut result = new.clone();
-    for field in field_changes(old, new) {
-        let Some(field) = object.and_then(|object| overlay_field(&field, object, [old, new])) else {
+    for field in &change.fields {
+        let Some(field) = object.and_then(|object| overlay_field(field, object, [old, new])) else {
             continue;
         };
         let mut others = fields.iter();

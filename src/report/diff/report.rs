@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::compare::{Change, Comparison, Effect, ObjectChange};
-use super::side::describe;
+use super::side::{BothSides, describe};
 use super::terms::Terms;
 use crate::api::config::Budget;
 use crate::diagnostic::{Code, Finding, Findings, Place, and_more, counted, one_or_many};
@@ -58,11 +58,14 @@ pub struct DiffReport {
 }
 
 impl DiffReport {
-    /// The same with this comparison, in which the values of Secrets are hidden already, and with those of everything else
-    /// hidden.
+    /// The same with this comparison, in which the values of Secrets are hidden already, with those of everything else
+    /// hidden, and with the places of origins in the texts of both sides.
     #[must_use]
-    pub fn with(self, comparison: Comparison) -> Self {
+    pub fn with(self, comparison: Comparison, texts: &BothSides<'_>) -> Self {
         let mut report = Self { comparison, ..self };
+        for change in &mut report.comparison.changes {
+            change.locate(texts);
+        }
         let hidden = &mut report.comparison.hidden;
         let changes = report.effective_changes.iter_mut().chain(&mut report.denied);
         conceal(changes.map(|change| &mut change.settings), hidden);
@@ -115,7 +118,7 @@ impl DiffReport {
         }
         let fleet = comparison.fleet();
         let counts = comparison.objects;
-        let is_of_sets = |name: &String| name.starts_with(REPLICA_SETS);
+        let is_of_sets = |name: &Arc<str>| name.starts_with(REPLICA_SETS);
         let who = if fleet == 0 && comparison.clusters.iter().any(is_of_sets) {
             // The hub decides which clusters get them.
             "replica sets change".to_owned()
@@ -243,8 +246,8 @@ pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<E
             Limit::Clusters => {
                 let rows = comparison.rows.iter();
                 let rows = rows.filter(|row| row.presence != Presence::NotCompared);
-                let rows = rows.filter(|row| comparison.is_of_clusters(row));
-                let rows = rows.map(|row| describe(&comparison.clusters, &row.clusters));
+                let rows = rows.filter(|row| row.is_of_clusters());
+                let rows = rows.map(|row| describe(&comparison.clusters, &row.names));
                 (comparison.changed_clusters, rows.collect())
             }
             Limit::LostPolicies => {

@@ -2,6 +2,7 @@
 //! with the [`ObjectKey`] that pairs the objects of both sides. Sets of clusters are named here, too ([`describe()`]).
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use apimachinery::{Identity, key};
 use kube_json::Value;
@@ -30,16 +31,8 @@ const LISTED_OF_MANY: usize = 3;
 /// `eu-1`, `3 clusters: a, b, c`, `187 clusters (eu-*)`, `all 1000 clusters`, `999 clusters, all but eu-1`, or
 /// `187 clusters: eu-001, eu-002, eu-003 and 184 more`.
 ///
-/// `all` is sorted; `members` are ascending positions in it. A glob is used only where it names exactly the
-/// members among `all`.
-pub(crate) fn describe(all: &[String], members: &[u32]) -> String {
-    let members = members.iter();
-    let names = members.filter_map(|member| all.get(usize::try_from(*member).ok()?));
-    describe_names(all, &names.collect::<Vec<_>>())
-}
-
-/// The same for `names`, which are sorted and are in `all`.
-pub(super) fn describe_names(all: &[String], names: &[impl AsRef<str>]) -> String {
+/// Both are sorted, and `names` are in `all`. A glob is used only where it names exactly these among `all`.
+pub(super) fn describe(all: &[Arc<str>], names: &[impl AsRef<str>]) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let [first, .., last] = names.as_slice() else {
         return names.first().copied().unwrap_or("no cluster").to_owned();
@@ -54,14 +47,14 @@ pub(super) fn describe_names(all: &[String], names: &[impl AsRef<str>]) -> Strin
     }
     if let Some(prefix) = common_prefix(first, last) {
         // Sorted names with one prefix stand side by side.
-        let start = all.partition_point(|name| name.as_str() < prefix);
+        let start = all.partition_point(|name| &**name < prefix);
         let matching = all.iter().skip(start).take_while(|name| name.starts_with(prefix));
         if matching.count() == count {
             return format!("{count} clusters ({prefix}*)");
         }
     }
     if count < fleet && fleet.saturating_sub(count) <= LISTED_OF_MANY {
-        let missing = all.iter().map(String::as_str).filter(|name| is_cluster(name));
+        let missing = all.iter().map(AsRef::as_ref).filter(|name| is_cluster(name));
         let missing: Vec<&str> = missing
             .filter(|name| names.binary_search(name).is_err())
             .collect();
@@ -441,25 +434,22 @@ fn insert(objects: &mut Objects, value: Value, is_work: bool) {
 mod tests {
     use super::*;
 
-    fn fleet() -> Vec<String> {
-        let mut names: Vec<String> = (1..=20).map(|n| format!("eu-{n:02}")).collect();
-        names.extend((1..=10).map(|n| format!("us-{n:02}")));
-        names
+    fn fleet() -> Vec<Arc<str>> {
+        let names = (1..=20).map(|n| format!("eu-{n:02}"));
+        let names = names.chain((1..=10).map(|n| format!("us-{n:02}")));
+        names.map(Arc::from).collect()
     }
 
     #[test]
     fn a_glob_stands_only_for_exactly_its_clusters() {
         let all = fleet();
-        let eu: Vec<u32> = (0..20).collect();
-        assert_eq!(describe(&all, &eu), "20 clusters (eu-*)");
-        let most: Vec<u32> = (0..19).collect();
+        assert_eq!(describe(&all, &all[..20]), "20 clusters (eu-*)");
         assert_eq!(
-            describe(&all, &most),
+            describe(&all, &all[..19]),
             "19 clusters: eu-01, eu-02, eu-03 and 16 more"
         );
-        let mixed: Vec<u32> = (10..25).collect();
         assert_eq!(
-            describe(&all, &mixed),
+            describe(&all, &all[10..25]),
             "15 clusters: eu-11, eu-12, eu-13 and 12 more"
         );
     }
@@ -467,10 +457,10 @@ mod tests {
     #[test]
     fn few_are_listed_one_is_named_and_all_are_all() {
         let all = fleet();
-        assert_eq!(describe(&all, &[3]), "eu-04");
-        assert_eq!(describe(&all, &[0, 1, 29]), "3 clusters: eu-01, eu-02, us-10");
-        let everything: Vec<u32> = (0..30).collect();
-        assert_eq!(describe(&all, &everything), "all 30 clusters");
-        assert_eq!(describe(&all, &[]), "no cluster");
+        assert_eq!(describe(&all, &all[3..4]), "eu-04");
+        let three = ["eu-01", "eu-02", "us-10"];
+        assert_eq!(describe(&all, &three), "3 clusters: eu-01, eu-02, us-10");
+        assert_eq!(describe(&all, &all), "all 30 clusters");
+        assert_eq!(describe(&all, &all[..0]), "no cluster");
     }
 }

@@ -8,10 +8,10 @@ use apimachinery::pointer;
 use indexmap::IndexMap;
 use kube_json::Value;
 
-use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange};
-use super::fields::{FieldChange, field_changes, field_changes_at, field_line};
+use super::compare::{Change, ClusterRow, Comparison, Effect, NewClusters, ObjectChange};
+use super::fields::{FieldChange, field_changes_at, field_line};
 use super::report::{DENIED, DiffReport, keys_of, listed};
-use super::side::{describe, describe_names};
+use super::side::describe;
 use super::terms::LocalChange;
 use crate::diagnostic::{and_more, counted, first_names, one_line, one_or_many};
 use crate::object::well_known::HUB_DIRECTORY;
@@ -65,24 +65,34 @@ impl Point {
     }
 }
 
+/// Names of clusters.
+pub(super) type Names<'c> = BTreeSet<&'c str>;
+
 /// The clusters that come like others, or go: what happens to them is reported once.
-pub(super) fn told_at_once(comparison: &Comparison) -> BTreeSet<u32> {
+pub(super) fn told_at_once(comparison: &Comparison) -> Names<'_> {
     let leaving = comparison.rows_that(Presence::Leaves);
-    let leaving = leaving.flat_map(|row| row.clusters.iter().copied());
+    let leaving = leaving.flat_map(|row| &row.names).map(AsRef::as_ref);
     arriving(comparison).into_iter().chain(leaving).collect()
 }
 
 /// The clusters that receive what others have already.
-pub(super) fn arriving(comparison: &Comparison) -> BTreeSet<u32> {
-    let arrivals = comparison.arrivals.iter();
-    let clusters = arrivals.flat_map(|arrival| &arrival.clusters);
-    clusters.copied().collect()
+pub(super) fn arriving(comparison: &Comparison) -> Names<'_> {
+    let names = arrivals(comparison).flat_map(|arrival| &arrival.names);
+    names.map(AsRef::as_ref).collect()
+}
+
+fn arrivals(comparison: &Comparison) -> impl Iterator<Item = &NewClusters> {
+    let new_clusters = comparison.new_clusters.iter();
+    new_clusters.filter(|new| !new.like.is_empty())
 }
 
 /// The clusters of a change without some.
-pub(super) fn remaining(change: &ObjectChange, without: &BTreeSet<u32>) -> Vec<u32> {
-    let clusters = change.clusters.iter().copied();
-    clusters.filter(|cluster| !without.contains(cluster)).collect()
+pub(super) fn remaining(change: &ObjectChange, without: &Names<'_>) -> Vec<Arc<str>> {
+    let clusters = change.clusters.iter();
+    clusters
+        .filter(|cluster| !without.contains(&***cluster))
+        .cloned()
+        .collect()
 }
 
 /// The parts of a summary that are not empty, with their titles. Clusters that join or leave as a whole get one line each, and
@@ -121,7 +131,7 @@ fn about(object: &ObjectChange, text: impl Into<String>) -> Point {
 
 struct Summarizing<'r> {
     report: &'r DiffReport,
-    told: BTreeSet<u32>,
+    told: Names<'r>,
 }
 
 /// The role of an object, if it decides how much its loss matters.
@@ -147,24 +157,20 @@ impl<'r> Summarizing<'r> {
         &self.report.comparison
     }
 
-    fn on(&self, clusters: &[u32]) -> String {
+    fn on(&self, clusters: &[impl AsRef<str>]) -> String {
         describe(&self.comparison().clusters, clusters)
     }
 
-    /// Annotated hub objects go to no cluster.
-    fn without_hub(&self, mut clusters: Vec<u32>) -> Vec<u32> {
-        clusters.retain(|cluster| self.comparison().name(*cluster) != Some(HUB_DIRECTORY));
-        clusters
-    }
-
     /// Changes with an effect, the weightiest first, each with the clusters that are not told of at once.
-    fn objects(&self, change: Change, effect: Effect) -> Vec<(&'r ObjectChange, Vec<u32>)> {
+    fn objects(&self, change: Change, effect: Effect) -> Vec<Placed<'r>> {
         let changes = self.comparison().changes.iter();
-        let mut objects: Vec<_> = changes
-            .filter(|object| object.is(change, effect))
-            .map(|object| (object, self.without_hub(remaining(object, &self.told))))
-            .filter(|(_, clusters)| !clusters.is_empty())
-            .collect();
+        let objects = changes.filter(|object| object.is(change, effect)).map(|object| {
+            let mut clusters = remaining(object, &self.told);
+            // Annotated hub objects go to no cluster.
+            clusters.retain(|cluster| **cluster != *HUB_DIRECTORY);
+            (object, clusters)
+        });
+        let mut objects: Vec<Placed<'r>> = objects.filter(|(_, clusters)| !clusters.is_empty()).collect();
         objects.sort_by_key(|(object, _)| weight(object));
         objects
     }
@@ -207,7 +213,7 @@ impl<'r> Summarizing<'r> {
         let violations =
             rules.flat_map(|rule| rule.violations.iter().map(move |violation| (rule, violation)));
         let violations = violations.map(|(rule, violation)| {
-            let clusters = describe_names(&self.comparison().clusters, &violation.clusters);
+            let clusters = self.on(&violation.clusters);
             let point = Point::default().name(&rule.message).plain(": ");
             let mut point = point.name(&violation.subject);
             point
@@ -226,7 +232,7 @@ impl<'r> Summarizing<'r> {
 
     fn on_the_clusters(&self) -> Vec<Point> {
         let live = self.comparison().live.iter().map(|live| {
-            let clusters = describe_names(&self.comparison().clusters, &live.clusters);
+            let clusters = self.on(&live.clusters);
             let point = Point::default().name(live.object.to_string());
             point.plain(live.state.sentence(&clusters))
         });
@@ -235,7 +241,7 @@ impl<'r> Summarizing<'r> {
 
     /// What happens to an object of some clusters.
     fn on_clusters(&self, change: &LocalChange, before: &str) -> Point {
-        let clusters = describe_names(&self.comparison().clusters, &change.clusters);
+        let clusters = self.on(&change.clusters);
         let text = format!(" is {}{before}{clusters}", change.change.as_str());
         Point::default().name(change.object.to_string()).plain(text)
     }
@@ -248,7 +254,7 @@ impl<'r> Summarizing<'r> {
         let mut points: Vec<Point> = sentences(withdrawn).chain(sentences(moved)).collect();
         points.extend(self.lost_settings());
         let leaving = comparison.rows_that(Presence::Leaves);
-        let leaving = leaving.filter(|row| comparison.is_of_clusters(row));
+        let leaving = leaving.filter(|row| row.is_of_clusters());
         points.extend(leaving.map(|row| self.leaves(row)));
         let removed = self.objects(Change::Removed, Effect::Real);
         let removed_of = |kind: Weight| removed.iter().filter(move |(change, _)| weight(change) == kind);
@@ -287,14 +293,14 @@ impl<'r> Summarizing<'r> {
         let added = self.comparison().changes.iter();
         let added =
             added.filter(|other| other.object == change.object && other.is(Change::Added, Effect::Real));
-        let there: BTreeSet<u32> = added.flat_map(|other| other.clusters.iter().copied()).collect();
-        let there: Vec<u32> = there.into_iter().collect();
+        let there: BTreeSet<&Arc<str>> = added.flat_map(|other| &other.clusters).collect();
+        let there: Vec<&Arc<str>> = there.into_iter().collect();
         (!there.is_empty()).then(|| self.on(&there))
     }
 
     /// The Gateway with the same listeners that takes the place of one that leaves: controllers give it an address of its
     /// own, and none of them moves the old one's.
-    fn renamed_to(&self, old: &ObjectChange, clusters: &[u32]) -> Option<&'r ObjectChange> {
+    fn renamed_to(&self, old: &ObjectChange, clusters: &[Arc<str>]) -> Option<&'r ObjectChange> {
         let listeners = |object: &Option<Value>| -> Option<BTreeSet<[Option<String>; 3]>> {
             let listeners = object.as_ref()?.pointer("/spec/listeners")?.as_array()?;
             let field = |listener: &Value, key| listener.get(key).map(Value::to_string);
@@ -318,7 +324,7 @@ impl<'r> Summarizing<'r> {
 
     fn leaves(&self, row: &ClusterRow) -> Point {
         let leaves = ["leaves, and loses", "leave, and each loses"];
-        let point = self.about_clusters(&row.clusters, ["cluster ", ""], leaves);
+        let point = self.about_clusters(&row.names, ["cluster ", ""], leaves);
         let point = self.objects_of(point, row, Change::Removed);
         match self.of_row(row, Change::Removed, Effect::Orphaned).count() {
             0 => point,
@@ -330,7 +336,7 @@ impl<'r> Summarizing<'r> {
     }
 
     /// What one cluster, or several, do, each in their words: before their names, and behind them.
-    fn about_clusters(&self, clusters: &[u32], before: [&str; 2], behind: [&str; 2]) -> Point {
+    fn about_clusters(&self, clusters: &[Arc<str>], before: [&str; 2], behind: [&str; 2]) -> Point {
         let [before, behind] = [before, behind].map(|[one, many]| one_or_many(clusters.len(), one, many));
         Point::default()
             .plain(before)
@@ -363,10 +369,10 @@ impl<'r> Summarizing<'r> {
         change: Change,
         effect: Effect,
     ) -> impl Iterator<Item = &'r ObjectChange> {
-        let cluster = row.clusters.first().copied();
+        let cluster = row.names.first().cloned();
         self.comparison().changes.iter().filter(move |object| {
-            let is_there = |cluster| object.clusters.binary_search(&cluster).is_ok();
-            object.is(change, effect) && cluster.is_some_and(is_there)
+            let is_there = |cluster| object.clusters.binary_search(cluster).is_ok();
+            object.is(change, effect) && cluster.as_ref().is_some_and(is_there)
         })
     }
 
@@ -386,7 +392,7 @@ impl<'r> Summarizing<'r> {
         }
         let points = lost.into_iter().map(
             |((kind, settings, from, [is_lost, is_denied], clusters), changes)| {
-                let on = format!("on {}", describe_names(&self.comparison().clusters, clusters));
+                let on = format!("on {}", self.on(clusters));
                 let names = settings.iter().map(|setting| named(setting));
                 let names = listed(names, MOST_SETTINGS, "setting").join(", ");
                 let point = Point::default().name(kind).plain(" loses ").name(names);
@@ -419,24 +425,24 @@ impl<'r> Summarizing<'r> {
 
     fn added(&self) -> Vec<Point> {
         let comparison = self.comparison();
-        let arrivals = comparison.arrivals.iter().map(|arrival| {
-            let point = self.about_clusters(&arrival.clusters, NEW, ["receives what", "receive what"]);
+        let arrivals = arrivals(comparison).map(|arrival| {
+            let point = self.about_clusters(&arrival.names, NEW, ["receives what", "receive what"]);
             let have = one_or_many(arrival.like.len(), "has", "have");
             point.name(self.on(&arrival.like)).plain(format!(" {have}"))
         });
         let mut points: Vec<Point> = arrivals.collect();
         let arriving = arriving(comparison);
         let joining = comparison.rows_that(Presence::Joins).filter(|row| {
-            comparison.is_of_clusters(row) && !row.clusters.iter().any(|cluster| arriving.contains(cluster))
+            row.is_of_clusters() && !row.names.iter().any(|cluster| arriving.contains(&**cluster))
         });
         points.extend(joining.map(|row| {
-            let point = self.about_clusters(&row.clusters, NEW, ["receives", "each receive"]);
+            let point = self.about_clusters(&row.names, NEW, ["receives", "each receive"]);
             self.objects_of(point, row, Change::Added)
         }));
         // A cluster that joins gets one line.
         let mut told = self.told.clone();
         let joins = comparison.rows_that(Presence::Joins);
-        told.extend(joins.flat_map(|row| row.clusters.iter().copied()));
+        told.extend(joins.flat_map(|row| &row.names).map(AsRef::<str>::as_ref));
         let added = self.objects(Change::Added, Effect::Real).into_iter();
         let added = added.map(|(change, _)| (change, remaining(change, &told)));
         let added: Vec<Placed<'_>> = added.filter(|(_, clusters)| !clusters.is_empty()).collect();
@@ -470,10 +476,7 @@ impl<'r> Summarizing<'r> {
         objects.retain(|(change, _)| !kinds.contains(change.object.kind.as_str()));
         let objects = objects.iter().map(|(change, clusters)| {
             let point = about(change, format!(" changes on {}", self.on(clusters)));
-            let (Some(old), Some(new)) = (&change.old, &change.new) else {
-                return point;
-            };
-            let lines: Vec<String> = field_changes(old, new).iter().map(field_line).collect();
+            let lines: Vec<String> = change.fields.iter().map(field_line).collect();
             one_or_count(point, &lines, "field")
         });
         points.extend(limited(objects.collect(), "object"));
@@ -497,7 +500,7 @@ type LostSettings<'o> = (
 );
 
 /// An object and the clusters where something happens to it.
-type Placed<'o> = (&'o ObjectChange, Vec<u32>);
+type Placed<'o> = (&'o ObjectChange, Vec<Arc<str>>);
 
 /// Whether an object comes or goes only where a Gateway does, in its work or, as policies on it, in its namespace.
 fn goes_with((object, clusters): &Placed<'_>, (gateway, there): &Placed<'_>) -> bool {
@@ -563,11 +566,7 @@ pub(super) struct EffectiveGroup {
 type SameGroup = (String, Vec<String>, Arc<Vec<String>>);
 
 /// All changes, in the order of their first path, what is lost first; without those on some clusters alone.
-pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> Vec<EffectiveGroup> {
-    let without = without
-        .iter()
-        .filter_map(|cluster| report.comparison.name(*cluster));
-    let without: BTreeSet<&str> = without.collect();
+pub(super) fn remaining_groups(report: &DiffReport, without: &Names<'_>) -> Vec<EffectiveGroup> {
     let mut groups: IndexMap<SameGroup, EffectiveGroup> = IndexMap::new();
     let mut lines_of: HashMap<(*const Vec<SettingChange>, bool), Vec<String>> = HashMap::new();
     // Most paths share their set of clusters.
@@ -595,7 +594,7 @@ pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> 
                 change: happens,
                 is_of_new_paths: change.presence == Presence::Joins,
                 title,
-                clusters: describe_names(&report.comparison.clusters, clusters),
+                clusters: describe(&report.comparison.clusters, clusters),
                 paths: Vec::new(),
                 lines,
             });

@@ -51,10 +51,6 @@ fn report(old: &[TreeFile], new: &[TreeFile]) -> DiffReport {
     }
 }
 
-fn both() -> BothSides<'static> {
-    [&Nowhere, &Nowhere]
-}
-
 fn fleet(count: usize, value: &Value) -> Vec<TreeFile> {
     (1..=count)
         .map(|number| work(&format!("eu-{number:04}"), "w", &[object("Policy", "p", value)]))
@@ -70,7 +66,7 @@ fn one_change_on_a_thousand_clusters_is_one_change_and_a_small_comment() {
     assert_eq!(report.comparison.changes.len(), 1);
     assert_eq!(report.comparison.rows.len(), 1);
     assert_eq!(report.comparison.objects.changed, 1000);
-    let text = markdown(&report, &both(), DEFAULT_BUDGET);
+    let text = markdown(&report, DEFAULT_BUDGET);
     println!("one line on 1,000 clusters: {} bytes of Markdown", text.len());
     assert!(text.len() < 10_000, "{} bytes", text.len());
     assert!(text.contains("all 1000 clusters"), "{text}");
@@ -168,10 +164,10 @@ fn a_changed_value_of_a_secret_is_a_change_whatever_is_inserted_before_it() {
             shown["data"]["key"].as_str().expect("a mark").to_owned()
         };
         for text in [
-            human(&report, &both(), Look::default()),
-            semantic(&report, &both(), Look::default()),
-            markdown(&report, &both(), DEFAULT_BUDGET),
-            json(&report, &both()),
+            human(&report, Look::default()),
+            semantic(&report, Look::default()),
+            markdown(&report, DEFAULT_BUDGET),
+            json(&report),
         ] {
             for value in ["old", "new"] {
                 let is_context = |line: &&str| line.starts_with(' ') && line.trim_start().starts_with("key:");
@@ -203,10 +199,10 @@ fn no_form_shows_the_value_of_a_secret() {
         width: Some(40),
     };
     for text in [
-        human(&report, &both(), look),
-        semantic(&report, &both(), Look::default()),
-        markdown(&report, &both(), DEFAULT_BUDGET),
-        json(&report, &both()),
+        human(&report, look),
+        semantic(&report, Look::default()),
+        markdown(&report, DEFAULT_BUDGET),
+        json(&report),
     ] {
         assert!(text.contains("tls"), "{text}");
         for value in ["b2xk", "bmV3", "c2FtZQ=="] {
@@ -251,12 +247,12 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
         }],
         ..DiffReport::default()
     };
-    let report = report.with(comparison);
+    let report = report.with(comparison, &[&Nowhere, &Nowhere]);
     assert!(!report.is_empty());
     for text in [
-        human(&report, &both(), Look::default()),
-        semantic(&report, &both(), Look::default()),
-        markdown(&report, &both(), DEFAULT_BUDGET),
+        human(&report, Look::default()),
+        semantic(&report, Look::default()),
+        markdown(&report, DEFAULT_BUDGET),
     ] {
         assert!(text.contains("a.rate: 1 -> 2"), "{text}");
         assert!(
@@ -291,14 +287,14 @@ fn on_a_terminal_only_hunks_and_long_words_are_wider_than_it() {
         ),
     );
     let look = |width| Look { colour: false, width };
-    let narrow = semantic(&report, &both(), look(Some(60)));
+    let narrow = semantic(&report, look(Some(60)));
     for line in narrow.lines() {
         let words = line.split_whitespace().count();
         assert!(line.chars().count() <= 60 || words == 1, "{line}\n{narrow}");
     }
     // Nothing else is different.
     let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let wide = semantic(&report, &both(), look(None));
+    let wide = semantic(&report, look(None));
     assert!(wide.lines().count() < narrow.lines().count());
     let mut words: Vec<String> = bare(&wide).split(' ').map(str::to_owned).collect();
     let mut wrapped: Vec<String> = bare(&narrow).split(' ').map(str::to_owned).collect();
@@ -311,7 +307,7 @@ fn on_a_terminal_only_hunks_and_long_words_are_wider_than_it() {
             .map(str::to_owned)
             .collect()
     };
-    let unified = |width| hunks(&human(&report, &both(), look(width)));
+    let unified = |width| hunks(&human(&report, look(width)));
     assert_eq!(unified(Some(30)), unified(None));
 }
 
@@ -324,7 +320,7 @@ fn text_of_the_input_is_no_markup_of_the_comment() {
         "w",
         &[object("Policy", evil, &json!({"text": "````\n</details>\n"}))],
     )];
-    let text = markdown(&report(&old, &new), &both(), DEFAULT_BUDGET);
+    let text = markdown(&report(&old, &new), DEFAULT_BUDGET);
     assert!(
         text.contains("&lt;/summary&gt;&lt;img src=x&gt; &#64;all"),
         "{text}"
@@ -402,7 +398,7 @@ fn an_object_that_two_works_have_comes_once_and_goes_with_the_last() {
         (moves.comparison.objects.added, moves.comparison.objects.removed),
         (0, 0)
     );
-    let text = markdown(&comes, &both(), DEFAULT_BUDGET);
+    let text = markdown(&comes, DEFAULT_BUDGET);
     assert!(!text.contains("<code>Namespace ns</code> is"), "{text}");
 }
 
@@ -429,8 +425,11 @@ fn what_moves_from_one_work_to_another_is_one_change_with_its_fields() {
         (moved.moved_from.as_deref(), moved.work.as_str()),
         (Some("web"), "edge")
     );
-    assert_eq!(moved.old.as_ref().unwrap()["spec"]["targetRef"]["name"], "web");
-    assert_eq!(moved.new.as_ref().unwrap()["spec"]["targetRef"]["name"], "edge");
+    let targets = moved.both.as_ref().unwrap();
+    let targets = targets
+        .each_ref()
+        .map(|object| &object["spec"]["targetRef"]["name"]);
+    assert_eq!(targets, ["web", "edge"]);
     assert_eq!(changed.comparison.objects.changed, 1);
     // Where only the work is another one, nothing changes on the cluster.
     let same = report(&gateways(&[policy("web")], &[]), &gateways(&[], &[policy("web")]));
@@ -465,7 +464,7 @@ fn what_a_work_orphans_stays_and_is_not_removed() {
         (left.comparison.objects.removed, left.comparison.orphaned),
         (0, 1)
     );
-    let text = human(&left, &both(), Look::default());
+    let text = human(&left, Look::default());
     assert!(
         text.contains("Namespace ns is no longer managed, and stays on a\n"),
         "{text}"
@@ -477,7 +476,7 @@ fn what_a_work_orphans_stays_and_is_not_removed() {
         &[plain("one")],
         &[work("a", "one", &[object("Gateway", "one", &json!({}))])],
     );
-    let text = human(&gone, &both(), Look::default());
+    let text = human(&gone, Look::default());
     assert!(
         text.contains("Namespace ns is deleted on a, with all that is in it"),
         "{text}"
@@ -498,7 +497,7 @@ fn a_cluster_like_others_is_a_line_and_nothing_is_folded_for_it() {
     let old = [work("eu-1", "w", &[policy(10)]), work("eu-2", "w", &[policy(10)])];
     let new = ["eu-1", "eu-2", "eu-3"].map(|cluster| work(cluster, "w", &[policy(25)]));
     let report = report(&old, &new);
-    let text = markdown(&report, &both(), DEFAULT_BUDGET);
+    let text = markdown(&report, DEFAULT_BUDGET);
     assert!(
         text.contains(
             "- new cluster <code>eu-3</code> receives what <code>2 clusters: eu-1, eu-2</code> have\n"
@@ -510,7 +509,7 @@ fn a_cluster_like_others_is_a_line_and_nothing_is_folded_for_it() {
         text.contains("changes on 2 clusters: eu-1, eu-2 (<code>spec.limit: 10 -&gt; 25</code>)"),
         "{text}"
     );
-    let json: Value = serde_json::from_str(&json(&report, &both())).expect("JSON");
+    let json: Value = serde_json::from_str(&json(&report)).expect("JSON");
     assert_eq!(
         json["newClusters"],
         json!([{"names": ["eu-3"], "like": ["eu-1", "eu-2"]}])
@@ -526,7 +525,7 @@ fn a_gateway_that_moves_is_lost_first_and_says_where_it_goes() {
     let with = |cluster: &str| work(cluster, "w", &[gateway.clone(), other.clone()]);
     let old = [with("a"), without("a"), without("b")];
     let new = [without("a"), with("b"), without("b")];
-    let text = human(&report(&old, &new), &both(), Look::default());
+    let text = human(&report(&old, &new), Look::default());
     assert!(
         text.contains("\nlost\n  Gateway ns/web leaves a, with 1 other object; it is added on b\n\nnew\n  Gateway ns/web is added on b"),
         "{text}"
@@ -537,7 +536,7 @@ fn a_gateway_that_moves_is_lost_first_and_says_where_it_goes() {
 fn a_title_is_part_of_the_first_line_and_cannot_end_it() {
     let mut report = report(&fleet(1, &json!({"limit": 1})), &fleet(1, &json!({"limit": 2})));
     let first = |report: &DiffReport| {
-        let text = markdown(report, &both(), DEFAULT_BUDGET);
+        let text = markdown(report, DEFAULT_BUDGET);
         text.lines().next().unwrap_or_default().to_owned()
     };
     assert_eq!(first(&report), "<!-- spokewright:diff -->");
@@ -550,7 +549,7 @@ fn a_title_is_part_of_the_first_line_and_cannot_end_it() {
     );
     // It is there however short the comment is.
     for budget in [0, 200, 300, 400] {
-        let text = markdown(&report, &both(), budget);
+        let text = markdown(&report, budget);
         assert!(
             text.is_empty() || text.starts_with("<!-- spokewright:diff "),
             "{text}"
@@ -684,12 +683,10 @@ proptest! {
             files.iter().filter(|file| file.path.starts_with(&format!("{cluster}/")))
                 .map(|file| (file.path.clone(), file.text.clone())).collect()
         };
-        let expected: Vec<&String> =
+        let expected: Vec<&Arc<str>> =
             report.clusters.iter().filter(|name| texts(&old, name) != texts(&new, name)).collect();
-        let mut listed: Vec<u32> = report.rows.iter().flat_map(|row| row.clusters.clone()).collect();
+        let mut listed: Vec<&Arc<str>> = report.rows.iter().flat_map(|row| &row.names).collect();
         listed.sort_unstable();
-        let listed: Vec<&String> =
-            listed.iter().map(|position| &report.clusters[*position as usize]).collect();
         prop_assert_eq!(listed, expected);
     }
 
@@ -698,8 +695,8 @@ proptest! {
         old in side(), new in side(), budget in 0_usize..6000,
     ) {
         let report = report(&old, &new);
-        let whole = markdown(&report, &both(), usize::MAX);
-        let text = markdown(&report, &both(), budget);
+        let whole = markdown(&report, usize::MAX);
+        let text = markdown(&report, budget);
         prop_assert!(text.len() <= budget, "{} > {}", text.len(), budget);
         let sections = |text: &str| -> Vec<String> {
             text.split("\n<details>").skip(1)
@@ -710,7 +707,7 @@ proptest! {
         // One for each change on a cluster that stays or comes alone, and one for each row of clusters that go.
         let told = summary::told_at_once(&report.comparison);
         let changes = report.comparison.changes.iter();
-        let apart = changes.filter(|change| change.clusters.iter().any(|cluster| !told.contains(cluster)));
+        let apart = changes.filter(|change| change.clusters.iter().any(|cluster| !told.contains(&**cluster)));
         let gone = report.comparison.rows.iter().filter(|row| row.presence == Presence::Leaves);
         prop_assert_eq!(all.len(), apart.count() + gone.count());
         let kept = sections(&text);

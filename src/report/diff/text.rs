@@ -2,13 +2,14 @@
 //! `semantic` (one line for each field that differs). Both share sections, and a [`Look`]: colors, indents, and wrapping.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
 
 use super::compare::{Change, Comparison, Effect, ObjectChange};
-use super::fields::{field_changes, field_line, hunks};
+use super::fields::{field_line, hunks};
 use super::report::DiffReport;
-use super::side::{BothSides, describe};
+use super::side::describe;
 use super::summary::{arriving, remaining, remaining_groups, summary, told_at_once};
 use crate::diagnostic::{not_a_command, one_line, wrapped_hanging};
 use crate::outcome::Presence;
@@ -50,13 +51,13 @@ impl Look {
 }
 
 /// The report as text: a table of clusters, then unified hunks, each change once.
-pub fn human(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String {
+pub fn human(report: &DiffReport, look: Look) -> String {
     with_changes(report, look, |text, change, clusters| {
         let plain = Style::new();
         let sentence = report.comparison.sentence(change, clusters);
         let title = format!("{} {sentence}", word(change));
         look.line(text, (0, 2), plain.bold(), &title);
-        let places = places(change, locate);
+        let places = places(change);
         if !places.is_empty() {
             look.line(text, (0, 5), plain, &format!("from {}", places.join(", ")));
         }
@@ -71,7 +72,7 @@ pub fn human(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String 
         look.put(text, 0, red, &format!("--- {}", one_line(old, usize::MAX)));
         look.put(text, 0, green, &format!("+++ {}", one_line(new, usize::MAX)));
         // Text that a user applies or copies is never wrapped.
-        for line in hunks(change.old.as_ref(), change.new.as_ref()) {
+        for line in hunks(change.sides()) {
             let style = match line.chars().next() {
                 Some('@') => cyan,
                 Some('-') => red,
@@ -87,7 +88,7 @@ pub fn human(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String 
 fn with_changes(
     report: &DiffReport,
     look: Look,
-    append: impl Fn(&mut String, &ObjectChange, &[u32]),
+    append: impl Fn(&mut String, &ObjectChange, &[Arc<str>]),
 ) -> String {
     let mut text = String::new();
     look.line(&mut text, (0, 2), Style::new().bold(), &report.headline());
@@ -109,7 +110,7 @@ fn with_changes(
 }
 
 /// The report as text: one line for each field that differs, `path: old -> new`.
-pub fn semantic(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String {
+pub fn semantic(report: &DiffReport, look: Look) -> String {
     with_changes(report, look, |text, change, clusters| {
         let mark = match (change.effect, change.change) {
             (Effect::Real, Change::Added) => '+',
@@ -118,15 +119,13 @@ pub fn semantic(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> Stri
             _ => '~',
         };
         let mut title = format!("{mark} {}", report.comparison.sentence(change, clusters));
-        let places = places(change, locate);
+        let places = places(change);
         if !places.is_empty() {
             let _ = write!(title, "  ({})", places.join(", "));
         }
         look.line(text, (0, 4), Style::new(), &title);
-        if let (Some(old), Some(new)) = (&change.old, &change.new) {
-            for field in field_changes(old, new) {
-                look.line(text, (4, 8), Style::new(), &field_line(&field));
-            }
+        for field in &change.fields {
+            look.line(text, (4, 8), Style::new(), &field_line(field));
         }
     })
 }
@@ -137,7 +136,7 @@ pub(super) fn table(text: &mut String, comparison: &Comparison, look: Look) {
         return;
     }
     let names = comparison.rows.iter().map(|row| {
-        let names = one_line(&describe(&comparison.clusters, &row.clusters), usize::MAX);
+        let names = one_line(&describe(&comparison.clusters, &row.names), usize::MAX);
         match presence(row.presence) {
             "" => names,
             word => format!("{names} ({word})"),
@@ -192,10 +191,10 @@ pub(super) const fn word(change: &ObjectChange) -> &'static str {
 }
 
 /// The places of the hub objects that an object was made from, as `path:line`.
-pub(super) fn places(change: &ObjectChange, locate: &BothSides<'_>) -> Vec<String> {
-    let spans = change.places(locate);
-    spans
-        .map(|span| format!("{}:{}", one_line(span.path, usize::MAX), span.line))
+pub(super) fn places(change: &ObjectChange) -> Vec<String> {
+    let places = change.places.iter();
+    places
+        .map(|place| format!("{}:{}", one_line(&place.path, usize::MAX), place.line))
         .collect()
 }
 

@@ -14,7 +14,7 @@ use apimachinery::{GroupKind, Identity, Work};
 use document::{BaseChange, CarriedObject, CarriedWork, ClusterEntry, ObjectText, Reported};
 
 use super::aggregate::{Aggregated, word};
-use super::diff::{self, BothSides, DiffReport};
+use super::diff::{self, DiffReport};
 use super::placement::PlacementOnPage;
 use super::status::spoken;
 use crate::api::condition::Condition;
@@ -51,8 +51,6 @@ const MOST_OF_A_TEXT: usize = 64 << 10;
 pub struct Compared<'c> {
     /// The differences.
     pub report: &'c DiffReport,
-    /// The texts of both sides, under paths relative to their roots.
-    pub locate: &'c BothSides<'c>,
     /// Whether settings were too many to be compared.
     pub too_much: bool,
 }
@@ -167,7 +165,7 @@ impl<'p> Page<'p> {
             change: self.compared.map(|compared| {
                 let changes = compared.report.effective_changes.iter();
                 BaseChange {
-                    report: diff::document(compared.report, compared.locate).for_page(),
+                    report: diff::document(compared.report).for_page(),
                     settings: changes.map(|change| change.settings.as_slice()).collect(),
                     too_much: compared.too_much,
                 }

@@ -5,10 +5,7 @@ use kube_json::{Map, Number, Value, json};
 use proptest::prelude::*;
 
 use super::value;
-use crate::{
-    KeyOrder, append_deeper, append_entry, append_fields, append_item, append_key, append_text, append_value,
-    scalar, write_document,
-};
+use crate::{scalar, write_document, write_work};
 
 /// The value with floats that have no fraction made the integers that every reader makes of them.
 pub(super) fn canonical(value: Value) -> Value {
@@ -106,37 +103,6 @@ proptest! {
     }
 
     #[test]
-    fn pieces_fit_into_a_text_at_any_indentation(written in values(), depth in 0usize..4) {
-        let mut text = String::new();
-        for level in 0..depth {
-            text.push_str(&format!("{}a:\n", "  ".repeat(level)));
-        }
-        let indent = 2 * depth;
-        append_item(&mut text, &written, indent, KeyOrder::Object);
-        append_item(&mut text, &json!({"k": written}), indent, KeyOrder::Metadata);
-        let mut expected = json!([canonical(written.clone()), {"k": canonical(written)}]);
-        for _ in 0..depth {
-            expected = json!({"a": expected});
-        }
-        prop_assert_eq!(value(&text), expected, "{}", text);
-    }
-
-    #[test]
-    fn a_value_is_the_same_text_written_whole_line_by_line_or_moved(written in values(), text in strings(), deeper in 0usize..5) {
-        let mut whole = String::new();
-        append_item(&mut whole, &json!({"b": {"a": text}, "c": written}), 3 + deeper, KeyOrder::Bytes);
-        let mut pieces = String::new();
-        append_fields(&mut pieces, 3, |out| {
-            append_key(out, "b", 5);
-            append_text(out, "a", &text, 7);
-            append_entry(out, "c", &written, 5, KeyOrder::Bytes);
-        });
-        let mut moved = String::new();
-        append_deeper(&mut moved, &pieces, deeper);
-        prop_assert_eq!(moved, whole);
-    }
-
-    #[test]
     fn what_is_plain_is_no_number_and_no_word_to_us(text in "[+\\-.0-9a-fxobtTzZ_:]{1,9}") {
         if scalar(&text) == text {
             prop_assert_eq!(value(&format!("{text}\n")), json!(text));
@@ -192,20 +158,40 @@ spec:
 }
 
 #[test]
-fn an_object_can_be_written_once_as_an_entry_of_a_list() {
-    let object = json!({"data": {"b": 1}, "kind": "ConfigMap", "apiVersion": "v1", "metadata": {"namespace": "s", "name": "c", "a": 1}});
-    let mut text = "spec:\n  workload:\n    manifests:\n".to_owned();
-    append_item(&mut text, &object, 4, KeyOrder::Object);
-    assert_eq!(
-        text,
-        "spec:\n  workload:\n    manifests:\n    - apiVersion: v1\n      kind: ConfigMap\n      metadata:\n        name: c\n        namespace: s\n        a: 1\n      data:\n        b: 1\n"
-    );
-    let mut text = String::new();
-    append_entry(&mut text, "metadata", &object["metadata"], 2, KeyOrder::Metadata);
-    assert_eq!(text, "  metadata:\n    name: c\n    namespace: s\n    a: 1\n");
-    let mut text = String::new();
-    append_value(&mut text, &json!([[1, [2]], {"a": [3]}]), 2, KeyOrder::Bytes);
-    assert_eq!(text, "  - - 1\n    - - 2\n  - a:\n    - 3\n");
+fn a_work_and_a_set_have_manifests_in_the_order_of_objects() {
+    let object = json!({"data": {"manifests": [{"kind": "x", "a": 1}]}, "kind": "ConfigMap", "apiVersion": "v1", "metadata": {"namespace": "s", "name": "c", "a": 1}});
+    let workload = json!({"manifests": [object], "kind": "x", "a": 1});
+    let written = "\
+workload:
+  a: 1
+  kind: x
+  manifests:
+  - apiVersion: v1
+    kind: ConfigMap
+    metadata:
+      name: c
+      namespace: s
+      a: 1
+    data:
+      manifests:
+      - a: 1
+        kind: x
+";
+    for (way, spec) in [
+        ("spec", json!({"workload": workload})),
+        (
+            "manifestWorkTemplate",
+            json!({"manifestWorkTemplate": {"workload": workload}}),
+        ),
+    ] {
+        let text = write_work(&json!({"spec": spec, "kind": "Work"}));
+        let (head, below) = text.split_once("workload:\n").expect("a workload");
+        let indent = head.rsplit('\n').next().expect("a line");
+        let below = below.replace(&format!("\n{indent}"), "\n");
+        let below = below.strip_prefix(indent).expect("the same indentation");
+        assert!(head.starts_with("kind: Work\nspec:\n"), "{way}: {text}");
+        assert_eq!(format!("workload:\n{below}"), written, "{way}");
+    }
 }
 
 #[test]

@@ -92,19 +92,20 @@ pub(crate) fn unknown(origin: &Origin, value: &Value) -> Option<Finding> {
     if !is_own_document(api_version, kind) {
         return None;
     }
-    let known = REPORTS.into_iter().chain([OVERLAY, READ, RULE]);
+    let written = [OVERLAY, READ, RULE];
     let finding = |place, wrong: &str, help: String| {
         let message = format!("this version of spokewright does not know {wrong}, so nothing would read it");
         Some(Finding::new(Code::OBJECT_UNKNOWN_KIND, place, message).help(help))
     };
     let update = "update spokewright if a newer version has it, or remove the document";
-    if !known.clone().any(|known| known == kind) {
+    if !written.contains(&kind) && !REPORTS.contains(&kind) {
         if kind.is_empty() {
             let (place, meant) = origin.missing(value, "", "kind");
             let wrong = format!("a document of {api_version} without a kind");
             return finding(place, &wrong, meant.unwrap_or_else(|| "add `kind`".to_owned()));
         }
-        let help = match nearest(kind, known.clone()) {
+        // Nobody writes a report, so nobody means one.
+        let help = match nearest(kind, written) {
             Some(near) => format!("did you mean `{near}`? Otherwise, {update}"),
             None => update.to_owned(),
         };

@@ -66,12 +66,13 @@ pub fn waves<'a, 'c>(
     groups.push((String::new(), ungrouped));
     let names: Vec<String> = groups.iter().map(|(name, _)| name.clone()).collect();
     let is_unique = |name: &str| names.iter().filter(|other| *other == name).count() == 1;
-    let numbered = (1_u64..).zip(groups);
-    let waves = numbered.map(|(number, (name, clusters))| {
+    let numbers: Vec<String> = (1..=names.len()).map(|number| number.to_string()).collect();
+    let waves = numbers.iter().zip(groups).map(|(number, (name, clusters))| {
         // Pieces of one group share its name, and what is left over has none
-        // (docs/systems/ocm-placement.md#decision-groups).
-        let name = Some(name).filter(|name| is_unique(name));
-        let name = name.unwrap_or_else(|| number.to_string());
+        // (docs/systems/ocm-placement.md#decision-groups). A group that is called like the number of another wave would be
+        // taken for that one.
+        let is_own = !name.is_empty() && is_unique(&name) && !numbers.contains(&name);
+        let name = if is_own { name } else { number.clone() };
         Wave { name, clusters }
     });
     waves.collect()
