@@ -54,8 +54,10 @@ impl Profiles {
             found: Arc::default(),
         };
         for entry in products::profiles() {
-            if let Err(error) = profiles.configure(&entry) {
-                broken(format_args!("{error}"));
+            let read = serde_json::from_value(entry).map_err(|error| error.to_string());
+            let added = read.and_then(|entry| profiles.configure(&entry).map_err(|error| error.to_string()));
+            if let Err(error) = added {
+                broken(format_args!("a profile of a product: {error}"));
             }
         }
         profiles

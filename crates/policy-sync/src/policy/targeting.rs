@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use apimachinery::GroupKind;
-use serde::Deserialize;
 
 use super::products;
+use super::products::{Evidence, KnownTargets};
 use crate::api::gateway::GROUP;
 use crate::api::route::is_route;
 use crate::api::targeting;
@@ -187,30 +187,6 @@ impl Targeting {
             TargetingSource::Known(known) => Some(known.note(group, kind)),
         }
     }
-}
-
-/// The documented targets of some kinds, as the file of a product has them.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct KnownTargets {
-    group: &'static str,
-    kinds: Vec<&'static str>,
-    /// `sections` counts where the definition has them.
-    targets: Vec<AllowedTarget>,
-    evidence: Evidence,
-    /// Where that was read: upstream, as the pages of docs/systems cite it, or a page.
-    source: &'static str,
-}
-
-/// The source.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-enum Evidence {
-    /// The controller refuses all others with this message, with `GROUP` and `KIND` in place of those of the target.
-    Controller(&'static str),
-    /// Documentation, or the comment of a type. Others are up to the implementation.
-    Documentation,
-    /// A definition that no release has; it has these fields.
-    Unreleased(Vec<TargetField>),
 }
 
 /// The documented targets of a kind.

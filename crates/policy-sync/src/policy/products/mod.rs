@@ -12,8 +12,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::profiles::ProfileEntry;
-use super::targeting::KnownTargets;
+use crate::api::targeting::{AllowedTarget, TargetField};
 use crate::diagnostic::broken;
 
 static PRODUCTS: LazyLock<[Product; 9]> = LazyLock::new(|| {
@@ -54,6 +53,30 @@ struct SimilarKinds {
     kinds: Vec<Map<String, Value>>,
 }
 
+/// The documented targets of some kinds, as the file of a product has them.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KnownTargets {
+    pub(super) group: &'static str,
+    pub(super) kinds: Vec<&'static str>,
+    /// `sections` counts where the definition has them.
+    pub(super) targets: Vec<AllowedTarget>,
+    pub(super) evidence: Evidence,
+    /// Where that was read: upstream, as the pages of docs/systems cite it, or a page.
+    pub(super) source: &'static str,
+}
+
+/// The source.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+pub(super) enum Evidence {
+    /// The controller refuses all others with this message, with `GROUP` and `KIND` in place of those of the target.
+    Controller(&'static str),
+    /// Documentation, or the comment of a type. Others are up to the implementation.
+    Documentation,
+    /// A definition that no release has; it has these fields.
+    Unreleased(Vec<TargetField>),
+}
+
 /// The fields of some kinds that refer to objects that must be on the same cluster.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,16 +115,15 @@ pub(crate) enum ReferenceType {
     SecretStore,
 }
 
-/// The profiles of all products, as the configuration writes them.
-pub(super) fn profiles() -> impl Iterator<Item = ProfileEntry> {
+/// The profiles of all products, as entries of `profiles` in the configuration.
+pub(super) fn profiles() -> impl Iterator<Item = Value> {
     let similar = PRODUCTS.iter().flat_map(|product| &product.profiles);
     similar.flat_map(|similar| {
         similar.kinds.iter().map(|kind| {
             let mut fields = similar.each.clone();
             fields.extend(kind.clone());
             fields.remove("why");
-            let entry = serde_json::from_value(Value::Object(fields));
-            entry.unwrap_or_else(|error| broken(format_args!("a profile of a product: {error}")))
+            Value::Object(fields)
         })
     })
 }
