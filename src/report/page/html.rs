@@ -290,7 +290,7 @@ fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
 fn idle(page: &FleetPage<'_>) -> usize {
     let outcomes = page.inventory.outcomes.iter();
     let settings = outcomes.flat_map(|outcome| &outcome.settings);
-    let holding: HashSet<&str> = settings.map(|setting| &*setting.policy.locator).collect();
+    let holding: HashSet<&str> = settings.map(|setting| &*setting.policy).collect();
     let policies = page.policies.iter();
     policies
         .filter(|entry| !holding.contains(entry.policy.as_str()))

@@ -10,7 +10,7 @@ mod html;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use apimachinery::{GroupKind, Identity, Work};
+use apimachinery::{GroupKind, Work};
 use document::{BaseChange, CarriedObject, CarriedWork, ClusterEntry, ObjectText, Reported};
 
 use super::aggregate::{Aggregated, word};
@@ -104,7 +104,7 @@ impl<'p> Page<'p> {
             work: &Work::default(),
             hidden: &mut hidden,
         };
-        let Some(inventory) = Inventory::new(view, self.locate, scope) else {
+        let Some(mut inventory) = Inventory::new(view, self.locate, scope) else {
             let left_out = vec![html::FLEET.to_owned()];
             return FleetPage { left_out, ..page };
         };
@@ -139,13 +139,15 @@ impl<'p> Page<'p> {
         let rules = inventory.routes.iter().flat_map(|route| &route.rules);
         let rules = rules.filter(|rule| !rule.listed_backends.is_empty());
         let backends = rules.map(|rule| (Arc::clone(&rule.rule), rule.listed_backends.clone()));
+        let mut kind_names = std::mem::take(&mut inventory.kind_names);
+        kind_names.extend(self.kinds_of_targets());
         let findings = self.findings.iter();
         let findings = findings.filter(|finding| finding.suppressed.is_none());
         let withheld = view.withheld.iter().filter(|withheld| withheld.cluster.is_some());
         FleetPage {
             clusters: self.clusters(),
             backends: backends.collect(),
-            kind_names: self.kind_names(&inventory),
+            kind_names,
             policies,
             if_deleted,
             withheld: withheld
@@ -223,22 +225,18 @@ impl<'p> Page<'p> {
         (entries, texts)
     }
 
-    /// How the kinds are written of everything that paths and targets lead to.
-    fn kind_names(&self, inventory: &Inventory) -> BTreeMap<String, String> {
-        let gateways = inventory.gateways.iter().map(|gateway| &gateway.identity);
-        let routes = inventory.routes.iter().map(|route| &route.identity);
-        let listed = gateways.chain(routes).chain(&inventory.backends).cloned();
+    /// How the kinds of the targets of policies are written.
+    fn kinds_of_targets(&self) -> impl Iterator<Item = (String, String)> {
         let targets = self.view.seen().flat_map(|seen| {
             let policies = seen.attachments.policies.rows().iter();
             let nodes = policies.flat_map(|policy| policy.nodes());
             nodes.map(|node| seen.attachments.topology.identity(node))
         });
-        let name = |identity: Identity| {
+        targets.map(|identity| {
             let locator = identity.locator();
             let (kind, _) = locator.split_once(':').unwrap_or_default();
             (kind.to_owned(), identity.group_kind.kind.to_string())
-        };
-        listed.chain(targets).map(name).collect()
+        })
     }
 
     /// The work of each Gateway.

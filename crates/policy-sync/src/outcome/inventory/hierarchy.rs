@@ -1,22 +1,22 @@
-//! The hierarchy that policies apply to: Gateways, their listeners, routes with their rules, backends. It has their order
-//! and positions, and finds them in every evaluated topology.
+//! The hierarchy that policies apply to: Gateways, their listeners, routes with their rules, backends. It numbers their
+//! locators in this order, and knows in which evaluated places each is.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use apimachinery::{Identity, Work};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use kube_json::Value;
 
 use super::entries::{
-    AttachedEntry, Backends, GatewayEntry, ListenerEntry, OutcomePath, RouteEntry, RuleEntry, STEPS_PER_CELL,
-    SourceLine, Spot, entry, keyed_entry,
+    AttachedEntry, GatewayEntry, ListenerEntry, Name, OutcomePath, RouteEntry, RuleEntry, STEPS_PER_CELL,
+    SourceLine, Spot,
 };
 use crate::diagnostic::Locate;
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
 use crate::outcome::{ClusterLists, PolicyView, Seen};
-use crate::topology::{BackendId, GatewayId, ListenerId, Node, Path, RouteId, Start, Topology, items};
+use crate::topology::{BackendId, GatewayId, Node, Path, RouteId, Start, Topology, items};
 
 /// The clusters of evaluated places, by the positions of these.
 pub(super) struct PlaceLists<'l> {
@@ -39,8 +39,7 @@ const MOST_OF_A_MATCH: usize = 200;
 struct Gateway<'p> {
     object: Option<&'p Object>,
     entry: GatewayEntry,
-    /// By locator.
-    listeners: IndexMap<Arc<str>, ListenerEntry>,
+    listeners: IndexMap<Name, ListenerEntry>,
     /// The evaluated places where it is, by position.
     places: Vec<usize>,
 }
@@ -49,38 +48,23 @@ struct Gateway<'p> {
 struct Route<'p> {
     object: &'p Object,
     entry: RouteEntry,
-    /// The listeners of Gateways that it is attached to, and the places where it is.
-    on: IndexMap<Spot, Vec<usize>>,
+    rules: IndexMap<Name, RuleEntry>,
+    /// By Gateway and listener, the places where that listener accepts it, each with the rules that it has there.
+    attached: IndexMap<(Name, Name), Vec<(usize, Arc<[Name]>)>>,
 }
 
-/// The positions of the nodes of one topology.
-#[derive(Default)]
-pub(super) struct Map {
-    pub(super) starts: BTreeMap<Start, u32>,
-    pub(super) listeners: HashMap<ListenerId, u32>,
-    pub(super) routes: HashMap<RouteId, u32>,
-    /// Attachments: Gateway, listener, route.
-    pub(super) attached: BTreeSet<Spot>,
-    /// The listeners of each route below each Gateway.
-    by_route: HashMap<Spot, Vec<Option<u32>>>,
-}
+/// The numbers of the nodes of one topology, each found once.
+pub(super) type NodeNames = HashMap<Node, Name>;
 
 /// Everything, in the order of the inventory.
 pub(super) struct Hierarchy<'p, 's> {
-    gateways: IndexMap<Identity, Gateway<'p>>,
-    routes: IndexMap<Identity, Route<'p>>,
-    pub(super) backends: Backends,
-    /// Positions on the hub, whether or not it goes to clusters.
-    pub(super) of_hub: Map,
-    /// Those in each evaluated place, in the order of the view.
-    pub(super) maps: Vec<Map>,
+    locators: IndexSet<Arc<str>>,
+    kind_names: BTreeMap<String, String>,
+    gateways: IndexMap<Name, Gateway<'p>>,
+    routes: IndexMap<Name, Route<'p>>,
     /// Whether rules list their backends.
     with_backends: bool,
     work: &'s Work,
-}
-
-pub(super) fn narrow(position: usize) -> u32 {
-    u32::try_from(position).unwrap_or(u32::MAX)
 }
 
 impl<'p, 's> Hierarchy<'p, 's> {
@@ -92,84 +76,124 @@ impl<'p, 's> Hierarchy<'p, 's> {
         work: &'s Work,
     ) -> Self {
         let mut hierarchy = Self {
+            locators: IndexSet::new(),
+            kind_names: BTreeMap::new(),
             gateways: IndexMap::new(),
             routes: IndexMap::new(),
-            backends: Backends::default(),
-            of_hub: Map::default(),
-            maps: Vec::new(),
             with_backends,
             work,
         };
+        let topology = &view.hub.topology;
         // A Gateway that goes to clusters, but to none that is listed, is not there.
         let is_meant = |start: Start| match start {
             Start::Gateway(gateway) => {
-                let clusters = view.clusters_of(&view.hub.topology.gateways.get(gateway).object.key());
+                let clusters = view.clusters_of(&topology.gateways.get(gateway).object.key());
                 clusters.is_empty() || clusters.iter().any(|name| is_listed(name))
             }
             Start::Service(_) => true,
         };
-        hierarchy.of_hub = hierarchy.add((0, view.seen_on_hub()), is_meant);
+        // The hub is looked at first: what only a cluster has lives there.
+        hierarchy.add(None, view.seen_on_hub(), is_meant);
+        // Those that are attached to nothing are a row, too.
+        for (id, _) in topology.routes.iter() {
+            let starts = topology.starts_of(Node::Route(id));
+            if starts.is_empty() || starts.into_iter().any(is_meant) {
+                hierarchy.route(topology, id, false, &mut NodeNames::new());
+            }
+        }
         for (place, seen) in view.seen().enumerate() {
-            let is_evaluated = |start: Start| place > 0 || seen.effective.has(start);
-            let map = hierarchy.add((place, seen), is_evaluated);
-            hierarchy.maps.push(map);
+            hierarchy.add(Some(place), seen, |start| place > 0 || seen.effective.has(start));
         }
         hierarchy
     }
 
-    /// Adds what one place has from the starts that `counts` chooses.
-    fn add(&mut self, (place, seen): (usize, Seen<'p>), counts: impl Fn(Start) -> bool) -> Map {
+    /// The number of a locator.
+    fn number(&mut self, locator: String) -> Name {
+        let (position, _) = self.locators.insert_full(locator.into());
+        Name::try_from(position).unwrap_or(Name::MAX)
+    }
+
+    /// The number of a node; `names` has those of its topology.
+    pub(super) fn name(&mut self, topology: &Topology<'_>, names: &mut NodeNames, node: Node) -> Name {
+        *names.entry(node).or_insert_with(|| {
+            let locator = topology.locator(node);
+            if let Some((kind, _)) = locator.split_once(':') {
+                let written = topology.identity(node).group_kind.kind;
+                self.kind_names.insert(kind.to_owned(), written.to_string());
+            }
+            self.number(locator)
+        })
+    }
+
+    fn locator(&self, name: Name) -> Arc<str> {
+        let locator = self.locators.get_index(name as usize);
+        locator.cloned().unwrap_or_default()
+    }
+
+    /// Adds what one place has from the starts that `counts` chooses; without a place, what the hub has, whether or not it
+    /// is evaluated there.
+    fn add(&mut self, place: Option<usize>, seen: Seen<'p>, counts: impl Fn(Start) -> bool) {
         let topology = &seen.attachments.topology;
-        // The hub is no cluster.
-        let place = (place > 0).then_some(place);
-        let mut map = Map::default();
+        let mut names = NodeNames::new();
+        let mut rules: HashMap<RouteId, (Name, Arc<[Name]>)> = HashMap::new();
+        let is_local = place.is_some_and(|place| place > 0);
         for start in topology.starts().filter(|start| counts(*start)) {
-            let position = match start {
-                Start::Gateway(gateway) => self.gateway(topology, gateway, &mut map),
-                Start::Service(service) => self.service(topology, service),
+            let name = match start {
+                Start::Gateway(gateway) => self.gateway(topology, gateway, &mut names),
+                Start::Service(service) => self.service(topology, service, &mut names),
             };
-            map.starts.insert(start, narrow(position));
-            if let Some((_, gateway)) = self.gateways.get_index_mut(position) {
+            if let Some(gateway) = self.gateways.get_mut(&name) {
                 gateway.places.extend(place);
             }
             let attached = topology.attached(start);
-            if self.work.pay(attached.len(), STEPS_PER_CELL) {
-                for (listener, route) in attached {
-                    // A Service is drawn with one listener.
-                    let at = Spot {
-                        gateway: Some(narrow(position)),
-                        listener: match listener {
-                            Some(listener) => map.listeners.get(&listener).copied(),
-                            None => Some(0),
-                        },
-                        ..Spot::default()
-                    };
-                    self.attach(topology, route, at, place, &mut map);
+            if !self.work.pay(attached.len(), STEPS_PER_CELL) {
+                continue;
+            }
+            for (listener, route) in attached {
+                let listener = match (start, listener) {
+                    (Start::Gateway(gateway), Some(listener)) => {
+                        self.name(topology, &mut names, Node::Listener(gateway, listener))
+                    }
+                    // A Service is drawn with one listener, which has its name.
+                    _ => name,
+                };
+                let (route, rules) = rules
+                    .entry(route)
+                    .or_insert_with(|| self.route(topology, route, is_local, &mut names));
+                let Some(route) = self.routes.get_mut(route) else {
+                    continue;
+                };
+                let places = route.attached.entry((name, listener)).or_default();
+                if places.last().map(|(place, _)| *place) != place {
+                    places.extend(place.map(|place| (place, Arc::clone(rules))));
                 }
             }
         }
-        // Those that are attached to nothing are a row, too.
-        if place.is_none() {
-            for (id, _) in topology.routes.iter() {
-                let mut starts = topology.starts_of(Node::Route(id)).into_iter().peekable();
-                if starts.peek().is_none() || starts.any(&counts) {
-                    self.route(topology, id, true, &mut map);
-                }
-            }
-        }
-        map
     }
 
-    fn gateway(&mut self, topology: &Topology<'p>, id: GatewayId, map: &mut Map) -> usize {
+    fn gateway(&mut self, topology: &Topology<'p>, id: GatewayId, names: &mut NodeNames) -> Name {
         let node = topology.gateways.get(id);
         let object = node.known_as();
         let class = node
             .original_class()
             .unwrap_or(topology.classes.get(node.class).name);
         let placement = object.label(PLACEMENT_LABEL);
-        let known = self.gateways.entry(object.identity());
-        let position = known.index();
-        let gateway = known.or_insert_with(|| Gateway {
+        let name = self.name(topology, names, Node::Gateway(id));
+        let listeners = node.listeners.iter().map(|listener| {
+            let row = topology.listeners.get(*listener);
+            let set = |set| topology.identity(Node::ListenerSet(set)).to_string();
+            let name = self.name(topology, names, Node::Listener(id, *listener));
+            let entry = ListenerEntry {
+                listener: self.locator(name),
+                hostname: row.hostname.unwrap_or("*").to_owned(),
+                port: row.port,
+                protocol: row.protocol.to_owned(),
+                listener_set: row.set.map(set),
+            };
+            (name, entry)
+        });
+        let listeners: Vec<(Name, ListenerEntry)> = listeners.collect();
+        let gateway = self.gateways.entry(name).or_insert_with(|| Gateway {
             object: Some(object),
             entry: GatewayEntry {
                 local: node.local,
@@ -180,29 +204,17 @@ impl<'p, 's> Hierarchy<'p, 's> {
             listeners: IndexMap::new(),
             places: Vec::new(),
         });
-        for listener in &node.listeners {
-            let row = topology.listeners.get(*listener);
-            let locator = topology.locator(Node::Listener(id, *listener)).into();
-            let known = gateway.listeners.entry(locator);
-            let set = |set| topology.identity(Node::ListenerSet(set)).to_string();
-            map.listeners.insert(*listener, narrow(known.index()));
-            known.or_insert_with_key(|locator| ListenerEntry {
-                listener: Arc::clone(locator),
-                hostname: row.hostname.unwrap_or("*").to_owned(),
-                port: row.port,
-                protocol: row.protocol.to_owned(),
-                listener_set: row.set.map(set),
-            });
+        for (name, entry) in listeners {
+            gateway.listeners.entry(name).or_insert(entry);
         }
-        position
+        name
     }
 
     /// A Service of a mesh is drawn as a Gateway with one listener: requests come to it by its name.
-    fn service(&mut self, topology: &Topology<'p>, id: BackendId) -> usize {
-        let identity = topology.identity(Node::Backend(id));
-        let known = self.gateways.entry(identity.clone());
-        let position = known.index();
-        known.or_insert_with(|| {
+    fn service(&mut self, topology: &Topology<'p>, id: BackendId, names: &mut NodeNames) -> Name {
+        let name = self.name(topology, names, Node::Backend(id));
+        self.gateways.entry(name).or_insert_with(|| {
+            let identity = topology.identity(Node::Backend(id));
             let hostname = match &identity.namespace {
                 Some(namespace) => format!("{}.{namespace}", identity.name),
                 None => identity.name.to_string(),
@@ -218,195 +230,131 @@ impl<'p, 's> Hierarchy<'p, 's> {
             Gateway {
                 object: topology.backends.get(id).object,
                 entry,
-                listeners: IndexMap::from([(Arc::clone(&listener.listener), listener)]),
+                listeners: IndexMap::from([(name, listener)]),
                 places: Vec::new(),
             }
         });
-        position
+        name
     }
 
-    fn attach(
+    /// A route, and the rules that it has in this topology.
+    fn route(
         &mut self,
         topology: &Topology<'p>,
-        route: RouteId,
-        at: Spot,
-        place: Option<usize>,
-        map: &mut Map,
-    ) {
-        let position = self.route(topology, route, place.is_none(), map);
-        let route = Some(position);
-        if !map.attached.insert(Spot { route, ..at }) {
-            return;
-        }
-        let below = Spot {
-            listener: None,
-            route,
-            ..at
-        };
-        map.by_route.entry(below).or_default().push(at.listener);
-        if let Some((_, route)) = self.routes.get_index_mut(position as usize) {
-            route.on.entry(at).or_default().extend(place);
-        }
-    }
-
-    /// The position of a route. The hub is looked at first: what only a cluster has lives there.
-    fn route(&mut self, topology: &Topology<'p>, id: RouteId, is_hub: bool, map: &mut Map) -> u32 {
-        if let Some(known) = map.routes.get(&id) {
-            return *known;
-        }
+        id: RouteId,
+        is_local: bool,
+        names: &mut NodeNames,
+    ) -> (Name, Arc<[Name]>) {
         let node = topology.routes.get(id);
-        let identity = node.object.identity();
-        let entry = self.routes.entry(identity.clone());
-        let position = entry.index();
+        let name = self.name(topology, names, Node::Route(id));
         let hostnames = items(node.object.value.pointer("/spec/hostnames")).iter();
         let hostnames = hostnames.filter_map(Value::as_str);
-        let route = entry.or_insert_with(|| Route {
+        let locator = self.locator(name);
+        self.routes.entry(name).or_insert_with(|| Route {
             object: node.object,
             entry: RouteEntry {
-                route: identity.locator().into(),
+                route: locator,
                 place: None,
-                local: !is_hub,
+                local: is_local,
                 hostnames: hostnames.map(str::to_owned).collect(),
                 rules: Vec::new(),
                 attached: Vec::new(),
-                identity,
             },
-            on: IndexMap::new(),
+            rules: IndexMap::new(),
+            attached: IndexMap::new(),
         });
-        // A cluster may have its own route of this name, with more rules.
-        let known = route.entry.rules.len();
-        for (number, rule) in node.rules.iter().enumerate().skip(known) {
-            let mut listed_backends = Vec::new();
-            if self.with_backends {
-                let backends = topology.rules.get(*rule).backends.iter();
-                for node in backends.map(|backend| Node::Backend(*backend)) {
-                    self.backends.position(topology, node);
-                    listed_backends.push(topology.locator(node).into());
-                }
+        let rules = node.rules.iter().enumerate().map(|(position, rule)| {
+            let rule_name = self.name(topology, names, Node::Rule(id, *rule));
+            let backends = topology.rules.get(*rule).backends.iter();
+            let backends = backends.filter(|_| self.with_backends);
+            let backends: Vec<Node> = backends.map(|backend| Node::Backend(*backend)).collect();
+            let backends = backends.into_iter().map(|node| self.name(topology, names, node));
+            let backends: Vec<Name> = backends.collect();
+            let listed_backends = backends.into_iter().map(|name| self.locator(name)).collect();
+            let locator = self.locator(rule_name);
+            if let Some(route) = self.routes.get_mut(&name) {
+                // A cluster may have its own route of this name, with more rules.
+                let rule = || rule_entry(locator, node.object, position, listed_backends);
+                route.rules.entry(rule_name).or_insert_with(rule);
             }
-            let locator = topology.locator(Node::Rule(id, *rule)).into();
-            let rule = rule_entry(locator, node.object, number, listed_backends);
-            route.entry.rules.push(rule);
-        }
-        map.routes.insert(id, narrow(position));
-        narrow(position)
+            rule_name
+        });
+        let rules: Arc<[Name]> = rules.collect();
+        (name, rules)
     }
 
-    /// The rules of a route.
-    pub(super) fn rules(&self, route: Option<u32>) -> &[RuleEntry] {
-        keyed_entry(&self.routes, route).map_or(&[], |(_, route)| &route.entry.rules)
-    }
-
-    /// Where a path ends, with a spot for every rule of every listener: what a path leaves out, as it does not matter,
-    /// stands for all that there are.
-    pub(super) fn spots(&mut self, (place, seen): (usize, Seen<'_>), path: &Path) -> Vec<Spot> {
-        let topology = &seen.attachments.topology;
-        let start = |map: &'_ Map| map.starts.get(&path.start).copied();
-        let Some((map, gateway)) = self.maps.get(place).and_then(|map| Some((map, start(map)?))) else {
-            return Vec::new();
-        };
-        let listener = path.listener.and_then(|listener| map.listeners.get(&listener));
-        let mut whole = Spot {
-            gateway: Some(gateway),
-            listener: listener.copied(),
-            ..Spot::default()
-        };
-        let Some(id) = path.route else {
-            return vec![whole];
-        };
-        let Some(route) = map.routes.get(&id) else {
-            return Vec::new();
-        };
-        whole.route = Some(*route);
-        let rules = &topology.routes.get(id).rules;
-        let position = |rule| rules.iter().position(|known| *known == rule);
-        let rule = path.rule.and_then(position);
-        let backend = path.backend.map(|backend| match path.port {
+    /// Where a path of full detail leads, whoever hands requests on to its route.
+    pub(super) fn spot(&mut self, topology: &Topology<'_>, names: &mut NodeNames, path: &Path) -> Spot {
+        let mut name = |node| self.name(topology, names, node);
+        let listener = path.gateway().zip(path.listener);
+        let end = path.backend.map(|backend| match path.port {
             Some(port) => Node::Port(backend, port),
             None => Node::Backend(backend),
         });
-        let backend = backend.map(|node| narrow(self.backends.position(topology, node)));
-        let listeners = match path.listener {
-            Some(_) => vec![whole.listener],
-            None => map.by_route.get(&whole).cloned().unwrap_or_default(),
-        };
-        let each = rule.map_or_else(|| self.rules(whole.route).len().max(1), |_| 1);
-        let count = listeners.len().saturating_mul(each);
-        if !self.work.pay(count, STEPS_PER_CELL) {
-            return Vec::new();
+        Spot {
+            gateway: name(path.start.node()),
+            listener: listener.map(|(gateway, listener)| name(Node::Listener(gateway, listener))),
+            route: path.route.map(|route| name(Node::Route(route))),
+            rule: path.route.zip(path.rule).map(|(route, rule)| name(Node::Rule(route, rule))),
+            backend: end.map(name),
         }
-        let rules: Vec<Option<u32>> = match (rule, path.backend) {
-            (Some(rule), _) => vec![Some(narrow(rule))],
-            (None, Some(backend)) => {
-                let backend = topology.locator(Node::Backend(backend));
-                let rules = (0..).zip(self.rules(whole.route));
-                let is_listed = |rule: &RuleEntry| rule.listed_backends.iter().any(|of| **of == *backend);
-                let listed = rules.filter(|(_, rule)| is_listed(rule));
-                listed.map(|(position, _)| Some(position)).collect()
-            }
-            (None, None) => vec![None],
+    }
+
+    /// The evaluated places that have a spot, whether something applies there or not.
+    pub(super) fn places(&self, spot: Spot) -> Vec<usize> {
+        let Some(route) = spot.route else {
+            let gateway = self.gateways.get(&spot.gateway);
+            return gateway.map(|gateway| gateway.places.clone()).unwrap_or_default();
         };
-        let mut spots = Vec::new();
-        for listener in listeners {
-            spots.extend(rules.iter().map(|rule| Spot {
-                listener,
-                rule: *rule,
-                backend,
-                ..whole
-            }));
-        }
-        spots
+        let at = (spot.gateway, spot.listener.unwrap_or(spot.gateway));
+        let route = self.routes.get(&route);
+        let attached = route.and_then(|route| route.attached.get(&at)).into_iter();
+        let has_rule = |rules: &[Name]| spot.rule.is_none_or(|rule| rules.contains(&rule));
+        let places = attached.flatten().filter(|(_, rules)| has_rule(rules));
+        places.map(|(place, _)| *place).collect()
     }
 
     /// The locators of a spot, from its Gateway on.
     pub(super) fn path(&self, spot: Spot) -> OutcomePath {
-        let gateway = keyed_entry(&self.gateways, spot.gateway);
-        let listener = gateway.and_then(|(_, gateway)| keyed_entry(&gateway.listeners, spot.listener));
-        let listener = listener.map(|(locator, _)| locator);
-        let gateway = gateway.map(|(_, gateway)| &gateway.entry.gateway);
-        let route = keyed_entry(&self.routes, spot.route).map(|(_, route)| &route.entry.route);
-        let rule = entry(self.rules(spot.route), spot.rule).map(|rule| &rule.rule);
-        let backend = keyed_entry(&self.backends.0, spot.backend).map(|(locator, _)| locator);
-        // The one listener of a Service is the Service.
-        let listener = listener.filter(|listener| Some(*listener) != gateway);
-        let locators = [gateway, listener, route, rule, backend].into_iter().flatten();
-        locators.cloned().collect()
+        spot.names().map(|name| self.locator(name)).collect()
     }
 
-    /// Everything, with where it is.
+    /// Everything, with where it is, and how its kinds are written.
     pub(super) fn entries(
-        self,
+        mut self,
         locate: &dyn Locate,
         lists: &mut PlaceLists<'_>,
-    ) -> (Vec<GatewayEntry>, Vec<RouteEntry>, Vec<Identity>) {
+    ) -> (Vec<GatewayEntry>, Vec<RouteEntry>, BTreeMap<String, String>) {
         let line = |object: &Object| SourceLine::slashed(locate, object.place(""));
-        let gateways = self.gateways.into_values().map(|gateway| GatewayEntry {
-            place: gateway.object.and_then(line),
-            clusters: lists.joined(&gateway.places),
-            listeners: gateway.listeners.into_values().collect(),
-            ..gateway.entry
-        });
-        let gateways: Vec<GatewayEntry> = gateways.collect();
-        let routes = self.routes.into_values().map(|route| {
-            let attached = route.on.into_iter().map(|(at, places)| {
-                let gateway = entry(&gateways, at.gateway);
-                let listener = gateway.and_then(|gateway| entry(&gateway.listeners, at.listener));
-                let clusters = lists.joined(&places);
-                let is_everywhere = gateway.is_none_or(|gateway| Arc::ptr_eq(&gateway.clusters, &clusters));
-                let locator = listener.map(|listener| Arc::clone(&listener.listener));
+        let clusters = self.gateways.iter();
+        let clusters = clusters.map(|(name, gateway)| (*name, lists.joined(&gateway.places)));
+        let clusters: HashMap<Name, Arc<[String]>> = clusters.collect();
+        let routes = std::mem::take(&mut self.routes).into_values().map(|route| {
+            let attached = route.attached.into_iter().map(|((gateway, listener), places)| {
+                let places: Vec<usize> = places.into_iter().map(|(place, _)| place).collect();
+                let joined = lists.joined(&places);
+                let of_gateway = clusters.get(&gateway);
+                let is_everywhere = of_gateway.is_none_or(|clusters| Arc::ptr_eq(clusters, &joined));
                 AttachedEntry {
-                    listener: locator.unwrap_or_default(),
-                    clusters: if is_everywhere { Arc::default() } else { clusters },
+                    listener: self.locator(listener),
+                    clusters: if is_everywhere { Arc::default() } else { joined },
                 }
             });
             RouteEntry {
                 place: line(route.object),
+                rules: route.rules.into_values().collect(),
                 attached: attached.collect(),
                 ..route.entry
             }
         });
         let routes = routes.collect();
-        (gateways, routes, self.backends.0.into_values().collect())
+        let gateways = self.gateways.into_iter().map(|(name, gateway)| GatewayEntry {
+            place: gateway.object.and_then(line),
+            clusters: clusters.get(&name).cloned().unwrap_or_default(),
+            listeners: gateway.listeners.into_values().collect(),
+            ..gateway.entry
+        });
+        (gateways.collect(), routes, self.kind_names)
     }
 }
 

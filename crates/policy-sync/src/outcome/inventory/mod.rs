@@ -33,17 +33,16 @@ impl Inventory {
         };
         let (kinds, reach_backends) = kinds(view);
         let mut hierarchy = hierarchy::Hierarchy::new(view, scope.is_listed, reach_backends, scope.work);
-        let policies = outcomes::PolicyNumbers::new(view);
-        let found = outcomes::Search::new(view, (&kinds, &policies), locate, scope);
+        let found = outcomes::Search::new(view, &kinds, locate, scope);
         let (outcomes, exceptions) = found.run(&mut hierarchy, &mut lists)?;
-        let (gateways, routes, backends) = hierarchy.entries(locate, &mut lists);
+        let (gateways, routes, kind_names) = hierarchy.entries(locate, &mut lists);
         Some(Self {
             kinds,
             gateways,
             routes,
             outcomes,
             exceptions,
-            backends,
+            kind_names,
         })
     }
 }

@@ -9,16 +9,15 @@ use apimachinery::{GroupKind, Work};
 use indexmap::{IndexMap, IndexSet};
 
 use super::entries::{
-    InventoryScope, KindEntry, LostSetting, OutcomeEntry, OutcomeException, OutcomeSetting, PolicyReference,
+    InventoryScope, KindEntry, LostSetting, Name, OutcomeEntry, OutcomeException, OutcomeSetting,
     STEPS_PER_CELL, SourceLine, Spot,
 };
-use super::hierarchy::{Hierarchy, PlaceLists, narrow};
+use super::hierarchy::{Hierarchy, NodeNames, PlaceLists};
 use crate::diagnostic::{Hidden, Locate, Place};
 use crate::object::Object;
 use crate::outcome::{PolicyView, Seen};
-use crate::policy::{AuthoredId, Effective, KindId, Leaf, PathEffective, Rule};
+use crate::policy::{Authored, Effective, EffectivePolicies, KindId, Leaf, PathEffective, Rule};
 use crate::sync::Withheld;
-use crate::topology::{Level, Node, Start};
 
 /// The position of an outcome; none: nothing applies.
 type Outcome = Option<usize>;
@@ -29,58 +28,21 @@ type Found = HashMap<(usize, Spot), Vec<(usize, usize)>>;
 /// All outcomes, and where another one than the common one applies.
 type Outcomes = (Vec<OutcomeEntry>, Vec<OutcomeException>);
 
-/// A policy that is kept from clusters, and the policy that is there instead.
-struct Displaced {
-    policy: AuthoredId,
-    winner: PolicyReference,
+/// A policy that is kept from clusters, and the locator of the policy that is there instead.
+struct Displaced<'p> {
+    policy: &'p Authored<'p>,
+    winner: Arc<str>,
     rule: Rule,
-    /// The target on the hub.
-    node: Node,
 }
 
-/// The numbers of policies: those of the hub, then those that live on clusters, each in each place that was evaluated.
-#[derive(Default)]
-pub(super) struct PolicyNumbers {
-    of_hub: HashMap<Arc<str>, usize>,
-    /// By cluster and locator.
-    of_clusters: HashMap<String, HashMap<Arc<str>, usize>>,
-}
-
-impl PolicyNumbers {
-    pub(super) fn new(view: &PolicyView<'_>) -> Self {
-        let mut numbers = Self::default();
-        let mut next = 0..;
-        for (policy, number) in view.hub.policies.rows().iter().zip(&mut next) {
-            numbers.of_hub.entry(policy.locator()).or_insert(number);
-        }
-        for seen in view.seen().skip(1) {
-            let policies = seen.attachments.policies.rows().iter();
-            for (policy, number) in policies.filter(|policy| policy.local).zip(&mut next) {
-                for cluster in seen.clusters {
-                    let there = numbers.of_clusters.entry(cluster.clone()).or_default();
-                    there.insert(policy.locator(), number);
-                }
-            }
-        }
-        numbers
-    }
-
-    /// The number of a policy of the hub, or of one that lives on a cluster.
-    fn find(&self, locator: &str, cluster: Option<&str>) -> Option<usize> {
-        let numbers = match cluster {
-            Some(cluster) => self.of_clusters.get(cluster)?,
-            None => &self.of_hub,
-        };
-        numbers.get(locator).copied()
-    }
-}
+/// What is kept from a place, by the position of the kind and the target.
+type DisplacedFrom = HashMap<(usize, Name), Vec<usize>>;
 
 /// The results, before it is known which outcome is the common one.
 pub(super) struct Search<'s, 'p> {
     view: &'p PolicyView<'p>,
     kinds: &'s [KindEntry],
     kind_positions: HashMap<GroupKind, usize>,
-    numbers: &'s PolicyNumbers,
     locate: &'s dyn Locate,
     hidden: &'s mut Hidden,
     work: &'s Work,
@@ -105,34 +67,17 @@ impl Search<'_, '_> {
         // What counts of an outcome when two are compared.
         let core_of = |outcome: Outcome| self.core_of.get(outcome?).copied();
         let is_inhabited: Vec<bool> = self.view.seen().map(has_local_or_overlaid_objects).collect();
-        let mut present: HashMap<Spot, Vec<usize>> = HashMap::new();
-        for (number, map) in hierarchy.maps.iter().enumerate() {
-            let gateways = map.starts.values().map(|gateway| Spot {
-                gateway: Some(*gateway),
-                ..Spot::default()
-            });
-            for spot in gateways.chain(map.attached.iter().copied()) {
-                present.entry(spot).or_default().push(number);
-            }
-        }
         let mut exceptions: BTreeMap<(usize, Outcome, Outcome, Spot), Vec<usize>> = BTreeMap::new();
         let mut found: Vec<_> = self.found.iter().collect();
         found.sort_unstable_by_key(|(key, _)| **key);
         for ((kind, spot), there) in found {
-            let everywhere = present.get(&Spot {
-                listener: spot.listener.filter(|_| spot.route.is_some()),
-                rule: None,
-                backend: None,
-                ..*spot
-            });
             let there: BTreeMap<usize, usize> = there.iter().copied().collect();
-            let places = everywhere.map_or(0, Vec::len);
-            let others = places.saturating_sub(there.len());
+            let everywhere = hierarchy.places(*spot);
+            let others = everywhere.len().saturating_sub(there.len());
             if !self.work.pay(others, STEPS_PER_CELL) {
                 return None;
             }
-            let everywhere = everywhere.into_iter().flatten().copied();
-            let everywhere: BTreeSet<usize> = everywhere.chain(there.keys().copied()).collect();
+            let everywhere: BTreeSet<usize> = everywhere.into_iter().chain(there.keys().copied()).collect();
             let outcome = |place: &usize| there.get(place).copied();
             // What lives on a cluster, or an overlay, makes it an exception, however few have nothing of their own.
             let is_lonely = |place: &usize| is_inhabited.get(*place) != Some(&true);
@@ -201,7 +146,7 @@ fn has_local_or_overlaid_objects(seen: Seen<'_>) -> bool {
 impl<'s, 'p> Search<'s, 'p> {
     pub(super) fn new(
         view: &'p PolicyView<'p>,
-        (kinds, numbers): (&'s [KindEntry], &'s PolicyNumbers),
+        kinds: &'s [KindEntry],
         locate: &'s dyn Locate,
         scope: InventoryScope<'s>,
     ) -> Self {
@@ -211,7 +156,6 @@ impl<'s, 'p> Search<'s, 'p> {
             view,
             kinds,
             kind_positions: kind_positions.collect(),
-            numbers,
             locate,
             hidden: scope.hidden,
             work: scope.work,
@@ -235,71 +179,65 @@ impl<'s, 'p> Search<'s, 'p> {
         self.settle(hierarchy, lists)
     }
 
-    /// Records the settings that apply in one place.
+    /// Records the settings that apply in one place, on every path that tells traffic apart.
     fn look(&mut self, (number, seen): (usize, Seen<'p>), hierarchy: &mut Hierarchy<'p, '_>) {
-        let displaced = self.displaced(seen);
-        let mut by_spot: HashMap<(usize, Spot), Vec<usize>> = HashMap::new();
-        for (position, displaced) in displaced.iter().enumerate() {
-            let policy = self.view.hub.policy(displaced.policy.policy);
-            let kind = self.view.hub.kinds.get(policy.kind).profile.group_kind();
-            let spot = spot_of(self.view, hierarchy, displaced.node);
-            if let (Some(kind), Some(spot)) = (self.kind_positions.get(&kind), spot) {
-                by_spot.entry((*kind, spot)).or_default().push(position);
-            }
-        }
-        let mut memo = OutcomeMemo::new();
-        // A rule may have a path of its own beside that of its route, which stands for the others.
-        let paths = seen.effective.iter();
-        let (own, whole): (Vec<_>, Vec<_>) =
-            paths.partition(|(_, path)| path.path.rule.is_some() || path.path.route.is_none());
-        for (kind, path) in own.into_iter().chain(whole) {
-            let profile = &seen.attachments.kinds.get(kind).profile;
+        let (displaced, displaced_from) = self.displaced(seen, hierarchy);
+        let attachments = seen.attachments;
+        let refined = EffectivePolicies::refined(attachments, self.work, |start| seen.effective.has(start));
+        let (mut memo, mut names) = (OutcomeMemo::new(), NodeNames::new());
+        let mut of_gateway = None;
+        for (kind, path) in refined.iter() {
+            let profile = &attachments.kinds.get(kind).profile;
             let Some(position) = self.kind_positions.get(&profile.group_kind()).copied() else {
                 continue;
             };
-            for spot in hierarchy.spots((number, seen), &path.path) {
-                let displaced_here = on_the_way(&by_spot, position, spot);
-                let displaced = (displaced.as_slice(), displaced_here);
-                let outcome = self.outcome((seen, kind, position), path, displaced, &mut memo);
-                let stands_for_rules = spot.route.is_some() && spot.rule.is_none() && spot.backend.is_none();
-                if !stands_for_rules || profile.ends.contains(&Level::Rule) {
-                    let found = self.found.entry((position, spot)).or_default();
-                    found.push((number, outcome));
-                }
-                if stands_for_rules {
-                    for (rule, _) in (0..).zip(hierarchy.rules(spot.route)) {
-                        let spot = Spot {
-                            rule: Some(rule),
-                            ..spot
-                        };
-                        let found = self.found.entry((position, spot)).or_default();
-                        if found.last().is_none_or(|(last, _)| *last != number) {
-                            found.push((number, outcome));
-                        }
-                    }
+            let spot = hierarchy.spot(&attachments.topology, &mut names, &path.path);
+            let on_the_way = spot.names().filter_map(|name| displaced_from.get(&(position, name)));
+            let on_the_way: BTreeSet<usize> = on_the_way.flatten().copied().collect();
+            let displaced = (displaced.as_slice(), on_the_way.into_iter().collect());
+            let outcome = self.outcome((seen, kind, position), path, displaced, &mut memo);
+            // A kind that ends at Gateways has a path to each listener, too, which mostly says the same.
+            if spot.route.is_none() {
+                let said = Some((position, spot.gateway, outcome));
+                if spot.listener.is_none() {
+                    of_gateway = said;
+                } else if of_gateway == said {
+                    continue;
                 }
             }
+            let found = self.found.entry((position, spot)).or_default();
+            found.push((number, outcome));
         }
     }
 
     /// What is kept from a place by what lives there, or by other policies of the hub wherever it would go.
-    fn displaced(&self, seen: Seen<'_>) -> Vec<Displaced> {
+    fn displaced(
+        &self,
+        seen: Seen<'_>,
+        hierarchy: &mut Hierarchy<'p, '_>,
+    ) -> (Vec<Displaced<'p>>, DisplacedFrom) {
+        let (mut displaced, mut displaced_from) = (Vec::new(), DisplacedFrom::new());
         let Some(first) = seen.clusters.first() else {
-            return Vec::new();
+            return (displaced, displaced_from);
         };
-        let is_here = |withheld: &&Withheld<'_>| withheld.cluster.is_none_or(|cluster| cluster == first);
-        let displaced = self.view.withheld.iter().filter(is_here).filter_map(|withheld| {
-            let winner = withheld.winner.identity().locator();
-            let mut authors = self.view.hub.policy(withheld.policy).authors(withheld.policy);
-            let (policy, _) = authors.next()?;
-            Some(Displaced {
+        let (hub, mut names) = (self.view.hub, NodeNames::new());
+        let is_withheld = |withheld: &&Withheld<'_>| withheld.cluster.is_none_or(|cluster| cluster == first);
+        for withheld in self.view.withheld.iter().filter(is_withheld) {
+            let mut authors = hub.policy(withheld.policy).authors(withheld.policy);
+            let kind = self.kind_positions.get(&hub.profile(withheld.policy).group_kind());
+            let Some((kind, (_, policy))) = kind.zip(authors.next()) else {
+                continue;
+            };
+            let target = hierarchy.name(&hub.topology, &mut names, withheld.node);
+            let from = displaced_from.entry((*kind, target)).or_default();
+            from.push(displaced.len());
+            displaced.push(Displaced {
                 policy,
-                winner: self.reference(winner.into(), withheld.cluster)?,
+                winner: withheld.winner.identity().locator().into(),
                 rule: withheld.rule,
-                node: withheld.node,
-            })
-        });
-        displaced.collect()
+            });
+        }
+        (displaced, displaced_from)
     }
 
     /// The position of the outcome of a path.
@@ -307,10 +245,10 @@ impl<'s, 'p> Search<'s, 'p> {
         &mut self,
         (seen, kind, kind_position): (Seen<'_>, KindId, usize),
         path: &PathEffective,
-        (displaced, displaced_here): (&[Displaced], Vec<usize>),
+        (displaced, on_the_way): (&[Displaced<'_>], Vec<usize>),
         memo: &mut OutcomeMemo,
     ) -> usize {
-        let key = (kind_position, Arc::as_ptr(&path.effective), displaced_here);
+        let key = (kind_position, Arc::as_ptr(&path.effective), on_the_way);
         if let Some(position) = memo.get(&key) {
             return *position;
         }
@@ -320,47 +258,37 @@ impl<'s, 'p> Search<'s, 'p> {
             return 0;
         }
         let profile = &seen.attachments.kinds.get(kind).profile;
-        let mut settings: Vec<OutcomeSetting> = Vec::new();
-        for (name, leaf) in effective.content.iter() {
-            let author = seen.attachments.author_of(name, leaf);
-            let Some(policy) = self.author(seen, author) else {
-                continue;
-            };
-            let (authored, pointer) = seen.attachments.written_at(name, leaf);
-            settings.push(OutcomeSetting {
+        let attachments = seen.attachments;
+        let settings = effective.content.iter().map(|(name, leaf)| {
+            let (authored, pointer) = attachments.written_at(name, leaf);
+            OutcomeSetting {
                 setting: name.to_string(),
                 value: self.hidden.conceal(&leaf.value, false),
-                policy,
+                policy: Arc::clone(&authored.locator),
                 place: self.line(authored.object, &pointer),
-            });
-        }
+            }
+        });
+        let settings: Vec<OutcomeSetting> = settings.collect();
         let mut overridden: Vec<LostSetting> = Vec::new();
         for loss in &effective.losses {
             let rule = loss.by.first();
-            let rule = rule.and_then(|by| effective.rule(seen.attachments, *by, loss.policy));
-            let by = loss.by.iter();
-            let by: BTreeSet<PolicyReference> = by.filter_map(|by| self.author(seen, *by)).collect();
-            let Some(policy) = self.author(seen, loss.policy) else {
-                continue;
-            };
-            let authored = seen.attachments.authored(loss.policy);
-            let leaf = seen.attachments.lost(loss.policy, &loss.key);
-            let by = by.into_iter().collect();
-            overridden.push(self.lost((&loss.key, leaf, authored.object), policy, by, rule));
+            let rule = rule.and_then(|by| effective.rule(attachments, *by, loss.policy));
+            let by = loss.by.iter().map(|by| &attachments.authored(*by).locator);
+            let by: IndexSet<&Arc<str>> = by.collect();
+            let by = by.into_iter().cloned().collect();
+            let leaf = attachments.lost(loss.policy, &loss.key);
+            let authored = attachments.authored(loss.policy);
+            overridden.push(self.lost((&loss.key, leaf, authored), by, rule));
         }
         for displaced in key.2.iter().filter_map(|position| displaced.get(*position)) {
-            let authored = self.view.hub.authored(displaced.policy);
-            let Some(policy) = self.reference(Arc::clone(&authored.locator), None) else {
-                continue;
-            };
+            let authored = displaced.policy;
             for (name, leaf) in authored.layers.iter().flat_map(|layer| layer.content.iter()) {
                 let lost = overridden.iter().map(|lost| (&lost.policy, &lost.setting));
                 let effective = settings.iter().map(|setting| (&setting.policy, &setting.setting));
                 let mut all = lost.chain(effective);
-                if !all.any(|(whose, known)| *whose == policy && **known == **name) {
-                    let by = vec![displaced.winner.clone()];
-                    let leaf = (name, Some(leaf), authored.object);
-                    overridden.push(self.lost(leaf, policy.clone(), by, Some(displaced.rule)));
+                if !all.any(|(policy, setting)| *policy == authored.locator && **setting == **name) {
+                    let by = vec![Arc::clone(&displaced.winner)];
+                    overridden.push(self.lost((name, Some(leaf), authored), by, Some(displaced.rule)));
                 }
             }
         }
@@ -383,16 +311,15 @@ impl<'s, 'p> Search<'s, 'p> {
 
     fn lost(
         &mut self,
-        (name, leaf, object): (&Arc<str>, Option<&Leaf>, &Object),
-        policy: PolicyReference,
-        by: Vec<PolicyReference>,
+        (name, leaf, authored): (&Arc<str>, Option<&Leaf>, &Authored<'_>),
+        by: Vec<Arc<str>>,
         rule: Option<Rule>,
     ) -> LostSetting {
         LostSetting {
             setting: name.to_string(),
             value: leaf.map(|leaf| self.hidden.conceal(&leaf.value, false)),
-            policy,
-            place: leaf.and_then(|leaf| self.line(object, &leaf.source_pointer())),
+            policy: Arc::clone(&authored.locator),
+            place: leaf.and_then(|leaf| self.line(authored.object, &leaf.source_pointer())),
             by,
             rule: rule.map_or("", Rule::name),
             because: rule.map_or("", Rule::because),
@@ -405,65 +332,4 @@ impl<'s, 'p> Search<'s, 'p> {
         line.or_insert_with_key(|place| SourceLine::slashed(self.locate, place.clone()))
             .clone()
     }
-
-    /// A policy as written.
-    fn author(&self, seen: Seen<'_>, author: AuthoredId) -> Option<PolicyReference> {
-        let is_local = seen.attachments.policy(author.policy).local;
-        let cluster = seen.clusters.first().filter(|_| is_local);
-        let authored = seen.attachments.authored(author);
-        self.reference(Arc::clone(&authored.locator), cluster.map(String::as_str))
-    }
-
-    fn reference(&self, locator: Arc<str>, cluster: Option<&str>) -> Option<PolicyReference> {
-        let number = self.numbers.find(&locator, cluster)?;
-        Some(PolicyReference { number, locator })
-    }
-}
-
-/// Where a node of the hub is on the page; `None` for what is above Gateways or below rules.
-fn spot_of(view: &PolicyView<'_>, hierarchy: &mut Hierarchy<'_, '_>, node: Node) -> Option<Spot> {
-    let (topology, of_hub) = (&view.hub.topology, &hierarchy.of_hub);
-    let mut spot = Spot::default();
-    match node {
-        Node::Gateway(gateway) => spot.gateway = Some(*of_hub.starts.get(&Start::Gateway(gateway))?),
-        Node::Listener(gateway, listener) => {
-            spot.gateway = Some(*of_hub.starts.get(&Start::Gateway(gateway))?);
-            spot.listener = Some(*of_hub.listeners.get(&listener)?);
-        }
-        Node::Route(route) => spot.route = Some(*of_hub.routes.get(&route)?),
-        Node::Rule(route, rule) => {
-            let mut rules = topology.routes.get(route).rules.iter();
-            spot.route = Some(*of_hub.routes.get(&route)?);
-            spot.rule = Some(narrow(rules.position(|known| *known == rule)?));
-        }
-        Node::Backend(_) => spot.backend = Some(narrow(hierarchy.backends.position(topology, node))),
-        _ => return None,
-    }
-    Some(spot)
-}
-
-/// What is kept away from the things on the way to a place.
-fn on_the_way(displaced: &HashMap<(usize, Spot), Vec<usize>>, kind: usize, spot: Spot) -> Vec<usize> {
-    let Spot {
-        gateway,
-        listener,
-        route,
-        rule,
-        backend,
-    } = spot;
-    let none = Spot::default();
-    let way = [
-        Spot { gateway, ..none },
-        Spot {
-            gateway,
-            listener,
-            ..none
-        },
-        Spot { route, ..none },
-        Spot { route, rule, ..none },
-        Spot { backend, ..none },
-    ];
-    let found = way.iter().filter_map(|part| displaced.get(&(kind, *part)));
-    let found: BTreeSet<usize> = found.flatten().copied().collect();
-    found.into_iter().collect()
 }
