@@ -12,7 +12,7 @@ use crate::diagnostic::{
     GAP, Lines, and_more, counted, first_names, fitting_names, one_line, one_or_many, row, widths,
 };
 use crate::outcome::{
-    ChangePart, CoverageReport, ExplainedLoss, ExplainedPaths, Gap, ObjectExplanation, OverlayChanges,
+    ChangePart, CoverageReport, ExplainedPaths, Gap, LostSetting, ObjectExplanation, OverlayChanges,
     PolicyEntry, PolicyPart, PolicyReport, RequestExplanation, RuleLine, RuleOutcome, RuleState, SourceLine,
 };
 
@@ -160,7 +160,7 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
 /// Says once why names decide, if they do.
 fn ties<'e>(text: &mut Lines, paths: impl IntoIterator<Item = &'e ExplainedPaths>) {
     let mut losses = paths.into_iter().flat_map(|paths| &paths.overridden);
-    if losses.any(ExplainedLoss::is_decided_by_name) {
+    if losses.any(LostSetting::is_decided_by_name) {
         text.blank();
         text.push(
             "On a new cluster, synced objects are created in the same second. Their creation times are equal there, so the \
@@ -300,11 +300,11 @@ fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: usize) {
         // Where policies add up, each is a setting of its own.
         let is_whole = setting.setting == setting.policy;
         let name = if is_whole {
-            &short(&setting.policy)
+            short(&setting.policy)
         } else {
-            &setting.setting
+            setting.setting.to_string()
         };
-        value_lines(text, "    ", name, &setting.value, width);
+        value_lines(text, "    ", &name, &setting.value, width);
         let at = at_line(setting.place.as_ref());
         text.push(format_args!("      from {}{at}", short(&setting.policy)));
         for field in &setting.overlaid {

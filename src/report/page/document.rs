@@ -8,7 +8,7 @@ use kube_json::Value;
 use serde::Serialize;
 
 use crate::diagnostic::FindingEntry;
-use crate::outcome::inventory::Inventory;
+use crate::outcome::fleet_view::FleetView;
 use crate::outcome::{
     CoveredKind, ObjectStatus, OverlayChanges, PolicyEntry, RouteCoverage, RuleOutcome, SettingChange,
     SourceLine, WithheldPolicy, WorkState,
@@ -32,7 +32,7 @@ pub struct FleetPage<'p> {
     pub(super) clusters: Vec<ClusterEntry>,
     /// As in a `PolicyReport`.
     #[serde(flatten)]
-    pub(super) inventory: Inventory,
+    pub(super) fleet: FleetView,
     /// The locators of the backends of rules, by the locators of these, if paths of some kind end there.
     pub(super) backends: BTreeMap<Arc<str>, Vec<Arc<str>>>,
     /// How kinds are written that locators have in lower case: `httproute.gateway.networking.k8s.io`.

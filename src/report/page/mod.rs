@@ -23,7 +23,7 @@ use crate::api::ocm::GROUP as CLUSTERS;
 use crate::diagnostic::{API_VERSION, FindingEntry, Findings, Hidden, Locate, Part, and_more, holds_secret};
 use crate::hub::Hub;
 use crate::object::{Object, Origin};
-use crate::outcome::inventory::{GatewayEntry, Inventory, InventoryScope, shortened};
+use crate::outcome::fleet_view::{FleetScope, FleetView, GatewayEntry, shortened};
 use crate::outcome::{
     CoverageReport, ObjectStatus, OverlayChanges, PolicyEntry, PolicyView, SourceLine, WithheldPolicy,
     conceal,
@@ -99,12 +99,12 @@ impl<'p> Page<'p> {
             hidden.clone_from(&compared.report.comparison.hidden);
         }
         let clusters: HashSet<&str> = self.clusters.iter().copied().collect();
-        let scope = InventoryScope {
+        let scope = FleetScope {
             is_listed: &|name| clusters.contains(name),
             work: &Work::default(),
             hidden: &mut hidden,
         };
-        let Some(mut inventory) = Inventory::new(view, self.locate, scope) else {
+        let Some(mut fleet) = FleetView::new(view, self.locate, scope) else {
             let left_out = vec![html::FLEET.to_owned()];
             return FleetPage { left_out, ..page };
         };
@@ -118,7 +118,7 @@ impl<'p> Page<'p> {
         }
         let texts = self.texts(&mut left_out);
         // Where no path of a kind ends below a route, no route lacks it.
-        let kinds = inventory.kinds.iter().filter(|kind| kind.is_about_routes());
+        let kinds = fleet.kinds.iter().filter(|kind| kind.is_about_routes());
         let kinds = kinds.map(|kind| GroupKind::new(kind.group.as_str(), kind.kind.as_str()));
         let kinds: Vec<GroupKind> = kinds.collect();
         let (mut coverage, mut route_coverage) = Default::default();
@@ -136,10 +136,10 @@ impl<'p> Page<'p> {
         if policies.iter().any(is_unknown) {
             left_out.push(html::WITHOUT_POLICIES.to_owned());
         }
-        let rules = inventory.routes.iter().flat_map(|route| &route.rules);
+        let rules = fleet.routes.iter().flat_map(|route| &route.rules);
         let rules = rules.filter(|rule| !rule.listed_backends.is_empty());
         let backends = rules.map(|rule| (Arc::clone(&rule.rule), rule.listed_backends.clone()));
-        let mut kind_names = std::mem::take(&mut inventory.kind_names);
+        let mut kind_names = std::mem::take(&mut fleet.kind_names);
         kind_names.extend(self.kinds_of_targets());
         let findings = self.findings.iter();
         let findings = findings.filter(|finding| finding.suppressed.is_none());
@@ -155,7 +155,7 @@ impl<'p> Page<'p> {
                 .collect(),
             overlays: self.overlays(&mut hidden),
             managed_clusters: self.hub.objects.of_kind(CLUSTERS, "ManagedCluster").len(),
-            works: self.works(&inventory.gateways),
+            works: self.works(&fleet.gateways),
             placements: self.placements,
             statuses: self.statuses.iter().map(brief).collect(),
             findings: findings
@@ -188,13 +188,13 @@ impl<'p> Page<'p> {
             coverage,
             route_coverage,
             left_out,
-            inventory,
+            fleet,
             ..page
         }
     }
 
     fn line(&self, object: &Object) -> Option<SourceLine> {
-        SourceLine::slashed(self.locate, object.place(""))
+        SourceLine::of(self.locate, object.place(""))
     }
 
     /// All policies, as far as a page shows them, and their texts.
@@ -254,7 +254,7 @@ impl<'p> Page<'p> {
             let object = nodes.find_map(|node| topology.object(node))?;
             let (_, name, manifests) = carried.get(&object.origin)?;
             let objects = manifests.iter().filter(|manifest| !is_route(manifest));
-            let place = |origin: &Origin| SourceLine::slashed(self.locate, origin.place("", Part::Value));
+            let place = |origin: &Origin| SourceLine::of(self.locate, origin.place("", Part::Value));
             let objects = objects.map(|manifest| CarriedObject {
                 kind: manifest.kind.clone(),
                 namespace: manifest.namespace.clone(),

@@ -165,7 +165,7 @@ impl CoverageReport {
                 let object = topology.routes.get(route).object;
                 let entry = routes.entry(topology.identity(Node::Route(route)));
                 let (_, covered) = entry.or_insert_with(|| {
-                    let place = SourceLine::slashed(locate, object.place(""));
+                    let place = SourceLine::of(locate, object.place(""));
                     (place, vec![Covered::default(); kinds.len()])
                 });
                 let here = in_effect.on(&path);

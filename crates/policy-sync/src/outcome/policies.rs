@@ -7,8 +7,9 @@ use apimachinery::Work;
 use kube_json::Value;
 use serde::{Serialize, Serializer};
 
-use super::inventory::{Inventory, InventoryScope, SourceLine};
+use super::fleet_view::{FleetScope, FleetView};
 use super::policy_view::{ClusterLists, OverlayChanges, PolicyView, Seen, key_of, on_paths};
+use super::settings::SourceLine;
 use crate::api::condition::Condition;
 use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
 use crate::object::Object;
@@ -46,7 +47,7 @@ pub struct PolicyReport {
     pub cluster: Option<String>,
     /// What there is, whether a policy holds there or not, and what policies come to.
     #[serde(flatten)]
-    inventory: Option<Inventory>,
+    fleet: Option<FleetView>,
 }
 
 /// A policy that is not on the cluster that is looked at.
@@ -578,7 +579,7 @@ impl PolicyReport {
             policies,
             elsewhere: elsewhere(view),
             cluster: view.cluster.map(str::to_owned),
-            inventory: None,
+            fleet: None,
         }
     }
 
@@ -586,15 +587,15 @@ impl PolicyReport {
     pub fn new(view: &PolicyView<'_>, locate: &dyn Locate) -> Self {
         let clusters = view.seen().flat_map(|seen| seen.clusters);
         let clusters: HashSet<&str> = clusters.map(String::as_str).collect();
-        let scope = InventoryScope {
+        let scope = FleetScope {
             is_listed: &|name| clusters.contains(name),
             work: &Work::unlimited(),
             hidden: &mut Hidden::default(),
         };
-        let inventory = Inventory::new(view, locate, scope);
+        let fleet = FleetView::new(view, locate, scope);
         let place = |object: &Object| SourceLine::of(locate, object.place(""));
         Self {
-            inventory,
+            fleet,
             ..Self::located(view, place)
         }
     }

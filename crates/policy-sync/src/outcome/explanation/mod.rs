@@ -14,18 +14,18 @@ use kube_json::Value;
 use serde::Serialize;
 
 use super::effective_settings::{EffectiveSettings, conceal, giver};
+use super::settings::{AppliedSetting, LostSetting, SettingEntries};
 use super::{
     ClusterLists, Found, OverlayChanges, PolicyEntry, PolicyView, RuleOutcome, Seen, SourceLine, on_paths,
     overlay_changes,
 };
 use crate::api::condition::Condition;
-use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
+use crate::diagnostic::{API_VERSION, Hidden, Locate};
 use crate::object::Object;
 use crate::placing::overlays::Overlays;
-use crate::policy::{self, Effective, KindId, Leaf, Loss, Outcome, PolicyId, Reach, Rule};
+use crate::policy::{self, Effective, KindId, Leaf, Outcome, PolicyId, Reach};
 use crate::topology::Node;
 use apimachinery::Identity;
-use apimachinery::pointer::{dotted, inside};
 
 /// Everything about one object, kind `Explanation`.
 #[derive(Debug, Serialize)]
@@ -224,9 +224,9 @@ pub struct ExplainedPaths {
     #[serde(skip)]
     pub everywhere: bool,
     /// The settings that are in effect, and where they come from.
-    pub settings: Vec<ExplainedSetting>,
+    pub settings: Vec<AppliedSetting>,
     /// The settings that are overridden, and why.
-    pub overridden: Vec<ExplainedLoss>,
+    pub overridden: Vec<LostSetting>,
     /// Policies on the paths that their controller refuses: none of their settings takes effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedPolicy>,
@@ -241,76 +241,6 @@ pub struct RefusedPolicy {
     /// File and line.
     #[serde(flatten)]
     pub place: Option<SourceLine>,
-}
-
-/// A setting with its origin.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ExplainedSetting {
-    /// Rule id or JSON pointer.
-    pub setting: String,
-    /// Its value.
-    pub value: Value,
-    /// Locator of the policy.
-    pub policy: String,
-    /// File and line.
-    #[serde(flatten)]
-    pub place: Option<SourceLine>,
-    /// What ClusterOverlays changed in it on these clusters.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub overlaid: Vec<OverlaidSetting>,
-}
-
-/// A field of a setting that a ClusterOverlay changed.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OverlaidSetting {
-    /// Where it is in the policy.
-    #[serde(rename = "field")]
-    pub path: String,
-    /// Its value on the hub; absent if the overlay adds it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hub: Option<Value>,
-    /// Its value here; absent if the overlay removes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub here: Option<Value>,
-    /// Locator of the overlay.
-    pub overlay: String,
-    /// File and line.
-    #[serde(flatten)]
-    pub place: Option<SourceLine>,
-}
-
-/// A setting that is overridden.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ExplainedLoss {
-    /// Rule id or JSON pointer.
-    pub setting: String,
-    /// Its value there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<Value>,
-    /// File and line of it.
-    #[serde(flatten)]
-    pub place: Option<SourceLine>,
-    /// The policy that sets it.
-    pub policy: String,
-    /// The policies that override it.
-    pub by: Vec<String>,
-    /// The rule that decided, by its stable name.
-    pub rule: &'static str,
-    /// The rule in words.
-    pub because: &'static str,
-}
-
-impl ExplainedLoss {
-    /// Whether the order of names decided.
-    #[must_use]
-    pub fn is_decided_by_name(&self) -> bool {
-        [Rule::FirstByName, Rule::LaterChallenger]
-            .map(Rule::name)
-            .contains(&self.rule)
-    }
 }
 
 /// Explains an object of the input, or something that a route or a policy names; `overlays` are those of the input. `without` is the same input without
@@ -391,6 +321,7 @@ pub fn effective_paths(view: &PolicyView<'_>, locate: &dyn Locate) -> Vec<Explai
 struct Explainer<'e, 'a> {
     view: &'e PolicyView<'a>,
     locate: &'e dyn Locate,
+    settings: RefCell<SettingEntries<'e>>,
     clusters: RefCell<ClusterLists<'e>>,
 }
 
@@ -399,6 +330,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
         Self {
             view,
             locate,
+            settings: RefCell::new(SettingEntries::new(locate, None)),
             clusters: RefCell::default(),
         }
     }
@@ -410,11 +342,6 @@ impl<'e, 'a> Explainer<'e, 'a> {
 
     fn place(&self, object: &Object, pointer: &str) -> Option<SourceLine> {
         SourceLine::of(self.locate, object.place(pointer))
-    }
-
-    /// The line of the name of a setting, which is where somebody looks.
-    fn setting(&self, object: &Object, pointer: &str) -> Option<SourceLine> {
-        SourceLine::of(self.locate, object.key_place(pointer))
     }
 
     /// The clusters where it is; of a policy, also those from which another one keeps it.
@@ -641,17 +568,10 @@ impl<'e, 'a> Explainer<'e, 'a> {
         if profile.priority_field.is_some() {
             content.sort_by_key(|(_, leaf)| effective.chain.iter().position(|(_, id)| *id == leaf.policy));
         }
-        let settings = content.into_iter().map(|(name, leaf)| {
-            let (authored, pointer) = seen.attachments.written_at(name, leaf);
-            ExplainedSetting {
-                setting: name.to_string(),
-                value: without_secrets(&leaf.value),
-                policy: authored.locator.to_string(),
-                place: self.setting(authored.object, &pointer),
-                overlaid: self.overlaid(authored.object, &pointer),
-            }
-        });
-        let losses = effective.losses.iter();
+        let mut entries = self.settings.borrow_mut();
+        let settings = content.into_iter();
+        let settings = settings.map(|(name, leaf)| entries.applied(seen.attachments, name, leaf));
+        let settings = settings.collect();
         let refused = effective.refused.iter();
         let refused = refused.flat_map(|id| seen.attachments.policy(*id).authors(*id));
         let refused = refused.map(|(_, authored)| RefusedPolicy {
@@ -665,45 +585,9 @@ impl<'e, 'a> Explainer<'e, 'a> {
             labels: Vec::new(),
             clusters: Arc::default(),
             everywhere: true,
-            settings: settings.collect(),
-            overridden: losses.map(|loss| self.loss(seen, effective, loss)).collect(),
+            settings,
+            overridden: entries.losses(seen.attachments, effective),
             refused: refused.collect(),
-        }
-    }
-
-    /// The fields at, above, or below a pointer that ClusterOverlays changed.
-    fn overlaid(&self, object: &Object, pointer: &str) -> Vec<OverlaidSetting> {
-        let Some(fields) = &object.overlaid else {
-            return Vec::new();
-        };
-        let is_inside = |inner: &str, outer: &str| inside(inner, outer).is_some();
-        let is_meant = |field: &str| is_inside(pointer, field) || is_inside(field, pointer);
-        let fields = fields.iter().filter(|field| is_meant(&field.pointer));
-        let fields = fields.map(|field| OverlaidSetting {
-            path: dotted(&field.pointer),
-            hub: field.hub.as_ref().map(without_secrets),
-            here: object.value.pointer(&field.pointer).map(without_secrets),
-            overlay: field.overlay.locator(),
-            place: self.setting(object, &field.pointer),
-        });
-        fields.collect()
-    }
-
-    fn loss(&self, seen: Seen<'_>, effective: &Effective, loss: &Loss) -> ExplainedLoss {
-        let attachments = seen.attachments;
-        let first = loss.by.first();
-        let rule = first.and_then(|by| effective.rule(attachments, *by, loss.policy));
-        let whose = attachments.authored(loss.policy);
-        let leaf = attachments.lost(loss.policy, &loss.key);
-        let by = loss.by.iter().map(|by| attachments.authored(*by));
-        ExplainedLoss {
-            setting: loss.key.to_string(),
-            value: leaf.map(|leaf| without_secrets(&leaf.value)),
-            place: leaf.and_then(|leaf| self.setting(whose.object, &leaf.source_pointer())),
-            policy: whose.locator.to_string(),
-            by: by.map(|by| by.locator.to_string()).collect(),
-            rule: rule.map_or("", Rule::name),
-            because: rule.map_or("", Rule::because),
         }
     }
 

@@ -10,12 +10,12 @@ use kube_json::Value;
 
 use super::entries::{
     AttachedEntry, GatewayEntry, ListenerEntry, Name, OutcomePath, RouteEntry, RuleEntry, STEPS_PER_CELL,
-    SourceLine, Spot,
+    Spot,
 };
 use crate::diagnostic::Locate;
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
-use crate::outcome::{ClusterLists, PolicyView, Seen};
+use crate::outcome::{ClusterLists, PolicyView, Seen, SourceLine};
 use crate::topology::{BackendId, GatewayId, Node, Path, RouteId, Start, Topology, items};
 
 /// The clusters of evaluated places, by the positions of these.
@@ -56,7 +56,7 @@ struct Route<'p> {
 /// The numbers of the nodes of one topology, each found once.
 pub(super) type NodeNames = HashMap<Node, Name>;
 
-/// Everything, in the order of the inventory.
+/// Everything, in the order of the view.
 pub(super) struct Hierarchy<'p, 's> {
     locators: IndexSet<Arc<str>>,
     kind_names: BTreeMap<String, String>,
@@ -295,7 +295,10 @@ impl<'p, 's> Hierarchy<'p, 's> {
             gateway: name(path.start.node()),
             listener: listener.map(|(gateway, listener)| name(Node::Listener(gateway, listener))),
             route: path.route.map(|route| name(Node::Route(route))),
-            rule: path.route.zip(path.rule).map(|(route, rule)| name(Node::Rule(route, rule))),
+            rule: path
+                .route
+                .zip(path.rule)
+                .map(|(route, rule)| name(Node::Rule(route, rule))),
             backend: end.map(name),
         }
     }
@@ -325,7 +328,7 @@ impl<'p, 's> Hierarchy<'p, 's> {
         locate: &dyn Locate,
         lists: &mut PlaceLists<'_>,
     ) -> (Vec<GatewayEntry>, Vec<RouteEntry>, BTreeMap<String, String>) {
-        let line = |object: &Object| SourceLine::slashed(locate, object.place(""));
+        let line = |object: &Object| SourceLine::of(locate, object.place(""));
         let clusters = self.gateways.iter();
         let clusters = clusters.map(|(name, gateway)| (*name, lists.joined(&gateway.places)));
         let clusters: HashMap<Name, Arc<[String]>> = clusters.collect();

@@ -1,14 +1,14 @@
-//! The entries of an inventory: everything that policies may apply to, and the outcomes of the policies there. They refer to
+//! The parts of a fleet view: everything that policies may apply to, and the outcomes of the policies there. They refer to
 //! everything by its locator.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use apimachinery::{Identity, Work};
-use kube_json::Value;
 use serde::Serialize;
 
-use crate::diagnostic::{Hidden, Locate, Place};
+use crate::diagnostic::Hidden;
+use crate::outcome::settings::{AppliedSetting, LostSetting, SourceLine};
 use crate::topology::Level;
 
 /// The work for a cell: a route below a listener, and another place where a path is, each in each place where it is
@@ -19,7 +19,7 @@ pub(super) const STEPS_PER_CELL: u64 = 30;
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Inventory {
+pub struct FleetView {
     /// The kinds of policies.
     pub kinds: Vec<KindEntry>,
     /// Gateways, and Services of a mesh that are parents of routes.
@@ -35,9 +35,9 @@ pub struct Inventory {
     pub kind_names: BTreeMap<String, String>,
 }
 
-/// How much of a view an inventory has.
+/// How much of a fleet a view has.
 #[expect(missing_debug_implementations, reason = "it contains a function")]
-pub struct InventoryScope<'s> {
+pub struct FleetScope<'s> {
     /// Which clusters it has.
     pub is_listed: &'s dyn Fn(&str) -> bool,
     /// What the input may cost.
@@ -162,7 +162,7 @@ pub struct AttachedEntry {
     pub clusters: Arc<[String]>,
 }
 
-/// A path from a Gateway on, or a part of one, by the numbers of its locators. An inventory may have millions of them.
+/// A path from a Gateway on, or a part of one, by the numbers of its locators. A fleet may have millions of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Spot {
     /// The Gateway, or the Service of a mesh.
@@ -185,7 +185,7 @@ impl Spot {
     }
 }
 
-/// The number of a locator, in the order of the inventory.
+/// The number of a locator, in the order of the view.
 pub(super) type Name = u32;
 
 /// Locators from the Gateway on.
@@ -203,48 +203,11 @@ pub struct OutcomeEntry {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub open: bool,
     /// The settings in effect.
-    pub settings: Vec<OutcomeSetting>,
+    pub settings: Vec<AppliedSetting>,
     /// The settings that lost.
     pub overridden: Vec<LostSetting>,
     /// Locators from the Gateway on: where most clusters of the Gateway have it.
     pub paths: Vec<OutcomePath>,
-}
-
-/// A setting that is in effect.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OutcomeSetting {
-    /// Rule id or JSON pointer.
-    pub setting: String,
-    /// Its value.
-    pub value: Value,
-    /// Locator.
-    pub policy: Arc<str>,
-    /// The line of the name of the setting.
-    #[serde(flatten)]
-    pub place: Option<SourceLine>,
-}
-
-/// A setting that is overridden.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LostSetting {
-    /// Rule id or JSON pointer.
-    pub setting: String,
-    /// Its value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<Value>,
-    /// Locator of the policy that it is written in.
-    pub policy: Arc<str>,
-    /// Where it is written.
-    #[serde(flatten)]
-    pub place: Option<SourceLine>,
-    /// Locators of the policies that override it.
-    pub by: Vec<Arc<str>>,
-    /// The name of the rule that decided, if one did.
-    pub rule: &'static str,
-    /// The rule in words.
-    pub because: &'static str,
 }
 
 /// Clusters with another outcome than most.
@@ -265,39 +228,4 @@ pub struct OutcomeException {
     pub here: Option<usize>,
     /// Locators from the Gateway on.
     pub paths: Vec<OutcomePath>,
-}
-
-/// File and line of an object of the input.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct SourceLine {
-    /// Path relative to the root of the input.
-    pub path: String,
-    /// Line, from 1.
-    pub line: usize,
-}
-
-impl std::fmt::Display for SourceLine {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}:{}", self.path, self.line)
-    }
-}
-
-impl SourceLine {
-    /// The line of a place, where there is a text.
-    pub fn of(locate: &dyn Locate, place: Place) -> Option<Self> {
-        let span = locate.locate(&place)?;
-        Some(Self {
-            path: span.path.to_owned(),
-            line: span.line,
-        })
-    }
-
-    /// The same with a path that is the same on every system.
-    pub fn slashed(locate: &dyn Locate, place: Place) -> Option<Self> {
-        let mut line = Self::of(locate, place)?;
-        line.path = line.path.replace('\\', "/");
-        Some(line)
-    }
 }

@@ -8,15 +8,12 @@ use std::sync::Arc;
 use apimachinery::{GroupKind, Work};
 use indexmap::{IndexMap, IndexSet};
 
-use super::entries::{
-    InventoryScope, KindEntry, LostSetting, Name, OutcomeEntry, OutcomeException, OutcomeSetting,
-    STEPS_PER_CELL, SourceLine, Spot,
-};
+use super::entries::{FleetScope, KindEntry, Name, OutcomeEntry, OutcomeException, STEPS_PER_CELL, Spot};
 use super::hierarchy::{Hierarchy, NodeNames, PlaceLists};
-use crate::diagnostic::{Hidden, Locate, Place};
-use crate::object::Object;
+use crate::diagnostic::Locate;
+use crate::outcome::settings::{AppliedSetting, SettingEntries};
 use crate::outcome::{PolicyView, Seen};
-use crate::policy::{Authored, Effective, EffectivePolicies, KindId, Leaf, PathEffective, Rule};
+use crate::policy::{Authored, Effective, EffectivePolicies, KindId, PathEffective, Rule};
 use crate::sync::Withheld;
 
 /// The position of an outcome; none: nothing applies.
@@ -43,14 +40,11 @@ pub(super) struct Search<'s, 'p> {
     view: &'p PolicyView<'p>,
     kinds: &'s [KindEntry],
     kind_positions: HashMap<GroupKind, usize>,
-    locate: &'s dyn Locate,
-    hidden: &'s mut Hidden,
+    settings: SettingEntries<'s>,
     work: &'s Work,
-    /// A setting is located once, on however many paths it applies.
-    lines: HashMap<Place, Option<SourceLine>>,
     entries: IndexSet<OutcomeEntry>,
     /// By kind and settings: the first outcome.
-    cores: HashMap<(usize, Vec<OutcomeSetting>), usize>,
+    cores: HashMap<(usize, Vec<AppliedSetting>), usize>,
     /// By outcome: the first one with the same settings from the same policies.
     core_of: Vec<usize>,
     found: Found,
@@ -148,7 +142,7 @@ impl<'s, 'p> Search<'s, 'p> {
         view: &'p PolicyView<'p>,
         kinds: &'s [KindEntry],
         locate: &'s dyn Locate,
-        scope: InventoryScope<'s>,
+        scope: FleetScope<'s>,
     ) -> Self {
         let kind_positions = kinds.iter().zip(0..);
         let kind_positions = kind_positions.map(|(kind, at)| (GroupKind::new(&kind.group, &kind.kind), at));
@@ -156,10 +150,8 @@ impl<'s, 'p> Search<'s, 'p> {
             view,
             kinds,
             kind_positions: kind_positions.collect(),
-            locate,
-            hidden: scope.hidden,
+            settings: SettingEntries::new(locate, Some(scope.hidden)),
             work: scope.work,
-            lines: HashMap::new(),
             entries: IndexSet::new(),
             cores: HashMap::new(),
             core_of: Vec::new(),
@@ -192,7 +184,9 @@ impl<'s, 'p> Search<'s, 'p> {
                 continue;
             };
             let spot = hierarchy.spot(&attachments.topology, &mut names, &path.path);
-            let on_the_way = spot.names().filter_map(|name| displaced_from.get(&(position, name)));
+            let on_the_way = spot
+                .names()
+                .filter_map(|name| displaced_from.get(&(position, name)));
             let on_the_way: BTreeSet<usize> = on_the_way.flatten().copied().collect();
             let displaced = (displaced.as_slice(), on_the_way.into_iter().collect());
             let outcome = self.outcome((seen, kind, position), path, displaced, &mut memo);
@@ -224,7 +218,9 @@ impl<'s, 'p> Search<'s, 'p> {
         let is_withheld = |withheld: &&Withheld<'_>| withheld.cluster.is_none_or(|cluster| cluster == first);
         for withheld in self.view.withheld.iter().filter(is_withheld) {
             let mut authors = hub.policy(withheld.policy).authors(withheld.policy);
-            let kind = self.kind_positions.get(&hub.profile(withheld.policy).group_kind());
+            let kind = self
+                .kind_positions
+                .get(&hub.profile(withheld.policy).group_kind());
             let Some((kind, (_, policy))) = kind.zip(authors.next()) else {
                 continue;
             };
@@ -259,36 +255,22 @@ impl<'s, 'p> Search<'s, 'p> {
         }
         let profile = &seen.attachments.kinds.get(kind).profile;
         let attachments = seen.attachments;
-        let settings = effective.content.iter().map(|(name, leaf)| {
-            let (authored, pointer) = attachments.written_at(name, leaf);
-            OutcomeSetting {
-                setting: name.to_string(),
-                value: self.hidden.conceal(&leaf.value, false),
-                policy: Arc::clone(&authored.locator),
-                place: self.line(authored.object, &pointer),
-            }
-        });
-        let settings: Vec<OutcomeSetting> = settings.collect();
-        let mut overridden: Vec<LostSetting> = Vec::new();
-        for loss in &effective.losses {
-            let rule = loss.by.first();
-            let rule = rule.and_then(|by| effective.rule(attachments, *by, loss.policy));
-            let by = loss.by.iter().map(|by| &attachments.authored(*by).locator);
-            let by: IndexSet<&Arc<str>> = by.collect();
-            let by = by.into_iter().cloned().collect();
-            let leaf = attachments.lost(loss.policy, &loss.key);
-            let authored = attachments.authored(loss.policy);
-            overridden.push(self.lost((&loss.key, leaf, authored), by, rule));
-        }
+        let settings = effective.content.iter();
+        let settings = settings.map(|(name, leaf)| self.settings.applied(attachments, name, leaf));
+        let settings: Vec<AppliedSetting> = settings.collect();
+        let mut overridden = self.settings.losses(attachments, effective);
         for displaced in key.2.iter().filter_map(|position| displaced.get(*position)) {
             let authored = displaced.policy;
             for (name, leaf) in authored.layers.iter().flat_map(|layer| layer.content.iter()) {
                 let lost = overridden.iter().map(|lost| (&lost.policy, &lost.setting));
                 let effective = settings.iter().map(|setting| (&setting.policy, &setting.setting));
                 let mut all = lost.chain(effective);
-                if !all.any(|(policy, setting)| *policy == authored.locator && **setting == **name) {
+                if !all.any(|(policy, setting)| *policy == authored.locator && setting == name) {
                     let by = vec![Arc::clone(&displaced.winner)];
-                    overridden.push(self.lost((name, Some(leaf), authored), by, Some(displaced.rule)));
+                    let lost = self
+                        .settings
+                        .lost((name, Some(leaf), authored), by, Some(displaced.rule));
+                    overridden.push(lost);
                 }
             }
         }
@@ -307,29 +289,5 @@ impl<'s, 'p> Search<'s, 'p> {
         }
         memo.insert(key, position);
         position
-    }
-
-    fn lost(
-        &mut self,
-        (name, leaf, authored): (&Arc<str>, Option<&Leaf>, &Authored<'_>),
-        by: Vec<Arc<str>>,
-        rule: Option<Rule>,
-    ) -> LostSetting {
-        LostSetting {
-            setting: name.to_string(),
-            value: leaf.map(|leaf| self.hidden.conceal(&leaf.value, false)),
-            policy: Arc::clone(&authored.locator),
-            place: leaf.and_then(|leaf| self.line(authored.object, &leaf.source_pointer())),
-            by,
-            rule: rule.map_or("", Rule::name),
-            because: rule.map_or("", Rule::because),
-        }
-    }
-
-    /// The line of the name of a field, where a reader looks.
-    fn line(&mut self, object: &Object, pointer: &str) -> Option<SourceLine> {
-        let line = self.lines.entry(object.key_place(pointer));
-        line.or_insert_with_key(|place| SourceLine::slashed(self.locate, place.clone()))
-            .clone()
     }
 }
