@@ -71,9 +71,9 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
             .if_deleted
             .iter()
             .flat_map(|part| {
-                part.changes.iter().flat_map(move |change| {
+                part.settings.iter().flat_map(move |change| {
                     let values =
-                        [&change.before, &change.after].map(|value| value.as_ref().map(ToString::to_string));
+                        [&change.old, &change.new].map(|value| value.as_ref().map(ToString::to_string));
                     let places = part
                         .paths
                         .iter()

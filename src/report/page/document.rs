@@ -10,8 +10,8 @@ use serde::Serialize;
 use crate::diagnostic::FindingEntry;
 use crate::outcome::fleet_view::FleetView;
 use crate::outcome::{
-    CoveredKind, ObjectStatus, OverlayChanges, PolicyEntry, RouteCoverage, RuleOutcome, SettingChange,
-    SourceLine, WithheldPolicy, WorkState,
+    ChangeIfDeleted, CoveredKind, ObjectStatus, OverlayChanges, PolicyEntry, RouteCoverage, RuleOutcome,
+    SettingChange, SourceLine, WithheldPolicy, WorkState,
 };
 use crate::report::aggregate::WorkSummary;
 use crate::report::diff::DiffDocument;
@@ -40,7 +40,7 @@ pub struct FleetPage<'p> {
     /// Policies of the hub, then those that live on clusters, once for all clusters that are alike.
     pub(super) policies: Vec<PolicyEntry>,
     /// What would change without each policy of the hub, by locator; one that is missing was not looked at.
-    pub(super) if_deleted: BTreeMap<String, Vec<Without<'p>>>,
+    pub(super) if_deleted: BTreeMap<String, Vec<ChangeIfDeleted>>,
     /// As in a `RenderReport`.
     pub(super) withheld: Vec<WithheldPolicy>,
     /// What ClusterOverlays change.
@@ -84,22 +84,6 @@ pub(super) struct ClusterEntry {
     pub(super) taints: Option<Value>,
     #[serde(flatten)]
     pub(super) place: Option<SourceLine>,
-}
-
-/// What would be different without a policy, the same on some paths.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Without<'v> {
-    /// The settings that differ.
-    pub(crate) settings: Arc<Vec<SettingChange>>,
-    /// Locators of the policies that then apply.
-    pub(crate) policies: Vec<String>,
-    /// The clusters, in groups of those that are alike.
-    pub(crate) clusters: Vec<Arc<[&'v str]>>,
-    /// The locators of the paths.
-    pub(crate) paths: Vec<Vec<String>>,
-    /// How many more paths there are.
-    pub(crate) more: usize,
 }
 
 /// A work, or a set of works, that contains a Gateway.

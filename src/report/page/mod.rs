@@ -25,14 +25,13 @@ use crate::hub::Hub;
 use crate::object::{Object, Origin};
 use crate::outcome::fleet_view::{FleetScope, FleetView, GatewayEntry, shortened};
 use crate::outcome::{
-    CoverageReport, ObjectStatus, OverlayChanges, PolicyEntry, PolicyView, SourceLine, WithheldPolicy,
-    conceal,
+    ChangeIfDeleted, CoverageReport, ObjectStatus, OverlayChanges, PolicyEntry, PolicyView, SourceLine,
+    WithheldPolicy, conceal,
 };
 use crate::render::{ManifestSummary, Plan, WorkId};
 use crate::source::Sources;
 
 pub use document::FleetPage;
-pub(crate) use document::Without;
 
 /// The most messages of one condition that a page shows: thousands of clusters may each report their own.
 const MOST_MESSAGES: usize = 10;
@@ -77,7 +76,7 @@ pub(crate) struct Page<'p> {
     /// Predicted, of Gateways.
     pub(crate) statuses: Vec<ObjectStatus>,
     /// What changes without each policy of the hub, by locator, as far as that was worked out.
-    pub(crate) if_deleted: BTreeMap<String, Vec<Without<'p>>>,
+    pub(crate) if_deleted: BTreeMap<String, Vec<ChangeIfDeleted>>,
     pub(crate) findings: &'p Findings,
     pub(crate) works: Option<&'p Aggregated>,
     pub(crate) compared: Option<Compared<'p>>,

@@ -211,11 +211,10 @@
     // Paths, settings (name, before, after, and whose it is then), and the clusters, if not all.
     const without = x => {
       const on = x.paths.map(changed),
-        names = x.clusters.flat(),
+        names = x.clusters || [],
         there = set(names),
         all = on[0][0] < 0 ? 0 : sets[gateways[on[0][0]].clusters].length;
-      const from = s => ofHub.get(x.policies.find(y => split(y).key === s.newFrom)) ?? -1,
-        settings = x.settings.map(s => [s.setting, value(s.old), value(s.new), from(s)]);
+      const settings = x.settings.map(s => [s.setting, value(s.old), value(s.new), ofHub.get(s.newFrom) ?? -1]);
       if (names.length && !sets[there].length) return [];
       return [[on, settings, sets[there].length < all ? there : undefined]];
     };

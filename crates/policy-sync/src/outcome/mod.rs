@@ -18,12 +18,11 @@ pub use crate::placing::share;
 pub use across_kinds::report_across_kinds;
 pub use coverage::{CoverageReport, CoveredKind, Gap, RouteCoverage};
 pub use effective_settings::{
-    EffectiveChange, EffectiveSettings, Presence, SettingChange, Which, conceal, giver,
+    ChangeIfDeleted, EffectiveChange, EffectiveSettings, Presence, SettingChange, Which, conceal,
 };
 pub use explanation::{
-    Answer, AttachedPolicy, ChangePart, ClusterPart, ExplainedPaths, Loser, ObjectExplanation, PolicyPart,
-    ReachPart, RefusedPolicy, RequestExplanation, RuleLine, SettingIfDeleted, UnknownRule, Winner,
-    effective_paths, explain, explain_request,
+    Answer, AttachedPolicy, ExplainedPaths, Loser, ObjectExplanation, PolicyPart, ReachPart, RefusedPolicy,
+    RequestExplanation, RuleLine, UnknownRule, Winner, effective_paths, explain, explain_request,
 };
 pub use policies::{EffectiveEntry, EffectiveResult, OnCluster, PolicyEntry, PolicyReport, exception};
 pub use policy_view::{

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use apimachinery::Work;
 use kube_json::Value;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::fleet_view::{FleetScope, FleetView};
 use super::policy_view::{ClusterLists, OverlayChanges, PolicyView, Seen, key_of, on_paths};
@@ -284,37 +284,16 @@ pub struct DecisionEntry {
     pub because: &'static str,
 }
 
-/// The status of a policy, or of a target, on one cluster, as it is held.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The status of a policy, or of a target, on one cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OnCluster {
     /// The cluster.
     pub cluster: Arc<str>,
-    /// The condition there, shared by all clusters with the same one: there may be thousands.
-    condition: Option<Arc<Condition>>,
-}
-
-/// The status of a policy, or of a target, on one cluster.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "OnCluster"))]
-struct OnClusterEntry<'o> {
-    /// The cluster.
-    cluster: &'o str,
-    /// Condition Enforced, of kinds that have it.
+    /// The condition there: Enforced, Programmed, or Attached, of kinds that have it; Overridden, of kinds without a
+    /// condition that says whether they are in effect; of a target, `<Kind>Affected`. Thousands of clusters may share it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    enforced: Option<&'o Condition>,
-    /// Condition Programmed, of kinds that have it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    programmed: Option<&'o Condition>,
-    /// Condition Overridden, of kinds that have it, and of kinds without a condition that says whether they are in effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    overridden: Option<&'o Condition>,
-    /// Condition Attached, of kinds that have it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attached: Option<&'o Condition>,
-    /// Of a target: a condition `<Kind>Affected`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    affected: Option<&'o Condition>,
+    pub condition: Option<Arc<Condition>>,
 }
 
 impl PolicyEntry {
@@ -511,33 +490,6 @@ impl OnCluster {
     /// The condition there.
     pub fn condition(&self) -> Option<&Condition> {
         self.condition.as_deref()
-    }
-}
-
-impl Serialize for OnCluster {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let condition = self.condition();
-        let named = |name: &str| condition.filter(|condition| condition.kind == name);
-        OnClusterEntry {
-            cluster: &self.cluster,
-            enforced: named("Enforced"),
-            programmed: named("Programmed"),
-            overridden: named("Overridden"),
-            attached: named("Attached"),
-            affected: condition.filter(|condition| condition.kind.ends_with("Affected")),
-        }
-        .serialize(serializer)
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for OnCluster {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        OnClusterEntry::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        OnClusterEntry::json_schema(generator)
     }
 }
 

@@ -10,14 +10,13 @@ use std::sync::Arc;
 pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_request};
 
 use indexmap::IndexMap;
-use kube_json::Value;
 use serde::Serialize;
 
-use super::effective_settings::{EffectiveSettings, conceal, giver};
+use super::effective_settings::{ChangeIfDeleted, EffectiveSettings, conceal};
 use super::settings::{AppliedSetting, LostSetting, SettingEntries};
 use super::{
-    ClusterLists, Found, OverlayChanges, PolicyEntry, PolicyView, RuleOutcome, Seen, SourceLine, on_paths,
-    overlay_changes,
+    ClusterLists, Found, OnCluster, OverlayChanges, PolicyEntry, PolicyView, RuleOutcome, Seen, SourceLine,
+    on_paths, overlay_changes,
 };
 use crate::api::condition::Condition;
 use crate::diagnostic::{API_VERSION, Hidden, Locate};
@@ -110,9 +109,9 @@ pub struct PolicyPart {
     pub overrides: Vec<Loser>,
     /// Clusters where a spoke-local policy changes this.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub on_clusters: Vec<ClusterPart>,
+    pub on_clusters: Vec<OnCluster>,
     /// What would change if it were deleted.
-    pub if_deleted: Vec<ChangePart>,
+    pub if_deleted: Vec<ChangeIfDeleted>,
 }
 
 /// A policy that overrides another one.
@@ -156,52 +155,6 @@ pub struct ReachPart {
     pub routes: Vec<String>,
     /// Backends.
     pub backends: Vec<String>,
-}
-
-/// The state of a policy on one cluster.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ClusterPart {
-    /// The cluster.
-    pub cluster: String,
-    /// Enforced or Programmed there.
-    pub condition: Condition,
-}
-
-/// Results that would change.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ChangePart {
-    /// The paths, as locators.
-    pub paths: Vec<Vec<String>>,
-    /// The paths for people.
-    #[serde(skip)]
-    pub labels: Vec<String>,
-    /// The clusters where that is so, sorted; none for a Gateway that is on no cluster.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub clusters: Vec<String>,
-    /// Whether those are all clusters of the Gateway.
-    #[serde(skip)]
-    pub everywhere: bool,
-    /// Settings that would be removed or change: name, old value, new value (none if removed).
-    pub changes: Vec<SettingIfDeleted>,
-}
-
-/// One setting that would change.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct SettingIfDeleted {
-    /// Rule id or JSON pointer.
-    pub setting: String,
-    /// Today's value; absent when there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub before: Option<Arc<Value>>,
-    /// The value without the policy; absent when there would be none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub after: Option<Arc<Value>>,
-    /// Locator of the policy that would give it.
-    pub after_from: Option<String>,
 }
 
 /// Paths with one result.
@@ -618,13 +571,8 @@ impl<'e, 'a> Explainer<'e, 'a> {
         };
         let set = |set: BTreeSet<String>| set.into_iter().collect();
         let entry = entry.map(|entry| (entry.conditions, entry.on_clusters));
-        let (conditions, on_clusters) = entry.unwrap_or_default();
-        let on_clusters = on_clusters.iter().filter_map(|on| {
-            Some(ClusterPart {
-                cluster: on.cluster.to_string(),
-                condition: on.condition()?.clone(),
-            })
-        });
+        let (conditions, mut on_clusters) = entry.unwrap_or_default();
+        on_clusters.retain(|on_cluster| on_cluster.condition.is_some());
         PolicyPart {
             conditions,
             targets: set(targets),
@@ -637,50 +585,40 @@ impl<'e, 'a> Explainer<'e, 'a> {
             },
             overridden_by: self.winners(locator),
             overrides: self.losers(locator),
-            on_clusters: on_clusters.collect(),
+            on_clusters,
             if_deleted: without.map_or_else(Vec::new, |without| if_deleted(view, without)),
         }
     }
 }
 
 /// What each path would lose or get instead; paths with equal changes on the same clusters together.
-fn if_deleted(view: &PolicyView<'_>, without: &PolicyView<'_>) -> Vec<ChangePart> {
+fn if_deleted(view: &PolicyView<'_>, without: &PolicyView<'_>) -> Vec<ChangeIfDeleted> {
     let settings = [view, without].map(|view| EffectiveSettings::with_hub(view).ok());
     let [Some(before), Some(after)] = settings else {
         return Vec::new();
     };
-    let mut changes = EffectiveSettings::changes(&before, &after);
-    let settings = changes.iter_mut().map(|change| &mut change.settings);
-    conceal(settings, &mut Hidden::default());
-    let mut grouped: BTreeMap<(String, Vec<String>), ChangePart> = BTreeMap::new();
-    for change in changes {
-        let settings = change.settings.iter().map(|setting| SettingIfDeleted {
-            setting: setting.setting.clone(),
-            before: setting.old.clone(),
-            after: setting.new.clone(),
-            after_from: giver(&change.new_policies, setting).map(str::to_owned),
-        });
-        let settings: Vec<SettingIfDeleted> = settings.collect();
-        let clusters: Vec<String> = change.clusters.to_vec();
-        let text = serde_json::to_string(&settings).unwrap_or_default();
-        let part = grouped
-            .entry((text, clusters.clone()))
-            .or_insert_with(|| ChangePart {
-                paths: Vec::new(),
-                labels: Vec::new(),
-                everywhere: change_is_everywhere(view, &change.path, &clusters),
-                clusters,
-                changes: settings,
-            });
-        part.paths.push(change.path);
-        part.labels.push(change.label);
+    let changes = EffectiveSettings::changes(&before, &after);
+    let mut grouped = ChangeIfDeleted::grouped(&changes, usize::MAX, |clusters| clusters.into());
+    conceal(
+        grouped.iter_mut().map(|change| &mut change.settings),
+        &mut Hidden::default(),
+    );
+    for change in &mut grouped {
+        let mut paths = change.paths.iter();
+        change.everywhere = paths
+            .next()
+            .is_none_or(|path| is_everywhere(view, path, &change.clusters));
     }
-    grouped.into_values().collect()
+    grouped.sort_by_cached_key(|change| {
+        let text = serde_json::to_string(&change.settings).unwrap_or_default();
+        (text, Arc::clone(&change.clusters))
+    });
+    grouped
 }
 
 /// Whether clusters are all those of the Gateway of a path. Nothing says where else a Gateway may be that lives on
 /// clusters.
-fn change_is_everywhere(view: &PolicyView<'_>, path: &[String], clusters: &[String]) -> bool {
+fn is_everywhere(view: &PolicyView<'_>, path: &[String], clusters: &[String]) -> bool {
     let is_it = |seen: Seen<'_>| {
         let topology = &seen.attachments.topology;
         let mut gateways = topology.gateways.iter();
