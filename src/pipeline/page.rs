@@ -12,10 +12,9 @@ use apimachinery::{Identity, Work};
 use ocm_placement::{Detail, evaluate};
 
 use super::analysis::Analysis;
-use super::stages::Rendered;
 use crate::api::crd;
 use crate::api::gateway::{GROUP, is_listener_set};
-use crate::diagnostic::{Findings, Locate};
+use crate::diagnostic::Findings;
 use crate::hub::{Hub, Objects};
 use crate::object::Object;
 use crate::object::well_known::POLICY_LABEL;
@@ -24,32 +23,11 @@ use crate::parallel;
 use crate::placing::inventory;
 use crate::policy::PolicyId;
 use crate::report::diff::EffectiveSettings;
-use crate::report::{Aggregated, Compared, FleetPage, Page, PlacementOnPage, PolicyView};
+use crate::report::{FleetPage, Page, PageInput, PlacementOnPage, PolicyView};
 use crate::topology::{Node, Start, Topology};
 
 /// At most so many pairs of a Placement and a cluster are explained.
 const MOST_STEPS: usize = 100_000;
-
-/// The data that a page is made from, in addition to the analysis.
-#[expect(missing_debug_implementations, reason = "it contains a trait object")]
-pub struct PageInput<'p> {
-    /// The name of the page.
-    pub title: String,
-    /// What is before the path of a file in a link to it: `http` or `https`.
-    pub source_url: Option<String>,
-    /// The rendering.
-    pub rendered: &'p Rendered,
-    /// The policies, evaluated there.
-    pub view: &'p PolicyView<'p>,
-    /// The places of the input, relative to its root.
-    pub locate: &'p dyn Locate,
-    /// Everything that was found, finished.
-    pub findings: &'p Findings,
-    /// The reports of the clusters.
-    pub works: Option<&'p Aggregated>,
-    /// The differences from a base.
-    pub compared: Option<Compared<'p>>,
-}
 
 impl Analysis<'_> {
     /// The data of a page. Equal input gives equal data.
@@ -78,21 +56,14 @@ impl Analysis<'_> {
             explains_placements,
         );
         let page = Page {
-            title: input.title,
-            source_url: input.source_url,
-            view: input.view,
-            plan: &input.rendered.plan,
             hub,
             sources: &loaded.sources,
-            locate: input.locate,
             clusters,
             placements,
             explains_placements,
             statuses: self.gateway_statuses(input.view),
             if_deleted: if_deleted(self, input.view),
-            findings: input.findings,
-            works: input.works,
-            compared: input.compared,
+            input,
         };
         page.data()
     }

@@ -33,8 +33,6 @@ pub struct FleetPage<'p> {
     /// As in a `PolicyReport`.
     #[serde(flatten)]
     pub(super) fleet: FleetView,
-    /// The locators of the backends of rules, by the locators of these, if paths of some kind end there.
-    pub(super) backends: BTreeMap<Arc<str>, Vec<Arc<str>>>,
     /// How kinds are written that locators have in lower case: `httproute.gateway.networking.k8s.io`.
     pub(super) kind_names: BTreeMap<String, String>,
     /// Policies of the hub, then those that live on clusters, once for all clusters that are alike.

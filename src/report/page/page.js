@@ -136,7 +136,7 @@
     });
     const ruleKinds = J.kinds.flatMap((k, i) => (k.ends === 'route rule' ? [i] : [])),
       rows = new Map();
-    const rule = x => ({ ...x, name: split(x.rule).section, b: (J.backends[x.rule] || []).map(backend) });
+    const rule = x => ({ ...x, name: split(x.rule).section, b: (x.listedBackends || []).map(backend) });
     const routes = J.routes.map((r, i) => {
       const { type, ns, name } = split(r.route);
       r.rules.forEach((x, ru) => parts.set(x.rule, { r: i, ru }));

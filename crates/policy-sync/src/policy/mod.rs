@@ -38,7 +38,6 @@ pub use model::{
     Authored, AuthoredId, Content, Copied, Declared, Entry, KindId, Layer, Leaf, Policy, PolicyId, Rule,
     Side, Target,
 };
-pub(crate) use paths::all_paths_from;
 pub use paths::too_many_paths;
 pub(crate) use products::envoy_gateway::refusals::lower_first;
 pub(crate) use products::kuadrant::certificate_faults;

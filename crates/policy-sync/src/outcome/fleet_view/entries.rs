@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use apimachinery::{Identity, Work};
+use apimachinery::Work;
 use serde::Serialize;
 
 use crate::diagnostic::Hidden;
@@ -90,9 +90,6 @@ pub struct GatewayEntry {
     pub clusters: Arc<[String]>,
     /// Its listeners, in order.
     pub listeners: Vec<ListenerEntry>,
-    /// Its name.
-    #[serde(skip)]
-    pub identity: Identity,
 }
 
 /// A listener.
@@ -147,7 +144,7 @@ pub struct RuleEntry {
     /// Where it forwards to, for people: `cart:8080`.
     pub backends: Vec<String>,
     /// The locators of its backends, if paths of some kind end there.
-    #[serde(skip)]
+    #[serde(rename = "listedBackends", skip_serializing_if = "Vec::is_empty")]
     pub listed_backends: Vec<Arc<str>>,
 }
 

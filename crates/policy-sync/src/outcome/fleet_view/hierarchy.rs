@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use apimachinery::{Identity, Work};
+use apimachinery::Work;
 use indexmap::{IndexMap, IndexSet};
 use kube_json::Value;
 
@@ -193,13 +193,14 @@ impl<'p, 's> Hierarchy<'p, 's> {
             (name, entry)
         });
         let listeners: Vec<(Name, ListenerEntry)> = listeners.collect();
+        let locator = self.locator(name);
         let gateway = self.gateways.entry(name).or_insert_with(|| Gateway {
             object: Some(object),
             entry: GatewayEntry {
                 local: node.local,
                 class: class.to_owned(),
                 placement: placement.map(|name| format!("{}/{name}", object.namespace_or_empty())),
-                ..GatewayEntry::new(object.identity())
+                ..GatewayEntry::new(locator)
             },
             listeners: IndexMap::new(),
             places: Vec::new(),
@@ -213,15 +214,15 @@ impl<'p, 's> Hierarchy<'p, 's> {
     /// A Service of a mesh is drawn as a Gateway with one listener: requests come to it by its name.
     fn service(&mut self, topology: &Topology<'p>, id: BackendId, names: &mut NodeNames) -> Name {
         let name = self.name(topology, names, Node::Backend(id));
+        let locator = self.locator(name);
         self.gateways.entry(name).or_insert_with(|| {
             let identity = topology.identity(Node::Backend(id));
             let hostname = match &identity.namespace {
                 Some(namespace) => format!("{}.{namespace}", identity.name),
                 None => identity.name.to_string(),
             };
-            let entry = GatewayEntry::new(identity);
             let listener = ListenerEntry {
-                listener: Arc::clone(&entry.gateway),
+                listener: Arc::clone(&locator),
                 hostname,
                 port: None,
                 protocol: String::new(),
@@ -229,7 +230,7 @@ impl<'p, 's> Hierarchy<'p, 's> {
             };
             Gateway {
                 object: topology.backends.get(id).object,
-                entry,
+                entry: GatewayEntry::new(locator),
                 listeners: IndexMap::from([(name, listener)]),
                 places: Vec::new(),
             }
@@ -362,16 +363,15 @@ impl<'p, 's> Hierarchy<'p, 's> {
 }
 
 impl GatewayEntry {
-    fn new(identity: Identity) -> Self {
+    fn new(gateway: Arc<str>) -> Self {
         Self {
-            gateway: identity.locator().into(),
+            gateway,
             place: None,
             class: String::new(),
             placement: None,
             local: false,
             clusters: Arc::default(),
             listeners: Vec::new(),
-            identity,
         }
     }
 }
