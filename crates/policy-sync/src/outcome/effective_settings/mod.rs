@@ -8,6 +8,7 @@
 mod changes;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use apimachinery::Work;
@@ -368,12 +369,20 @@ impl Settings {
 /// A node by what it is on a path, and its locator: the same on both sides.
 type NodeName = Arc<Named>;
 
-#[derive(Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Named {
     level: Level,
     locator: String,
     /// Its part of the label of a path.
     label: String,
+}
+
+impl Hash for Named {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // The rest follows from it, but for a Service, which may be a start or a backend: ten thousand paths lead through
+        // one Gateway, and each is looked up for each class.
+        self.locator.hash(state);
+    }
 }
 
 /// The names of the nodes of one topology, each made once.
