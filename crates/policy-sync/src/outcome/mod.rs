@@ -7,6 +7,7 @@ pub mod effective_policy;
 mod effective_settings;
 mod explanation;
 pub mod fleet_view;
+mod if_deleted;
 mod policies;
 mod policy_view;
 mod rule_outcome;
@@ -17,13 +18,12 @@ pub mod status;
 pub use crate::placing::share;
 pub use across_kinds::report_across_kinds;
 pub use coverage::{CoverageReport, CoveredKind, Gap, RouteCoverage};
-pub use effective_settings::{
-    ChangeIfDeleted, EffectiveChange, EffectiveSettings, Presence, SettingChange, Which, conceal,
-};
+pub use effective_settings::{EffectiveChange, EffectiveSettings, Presence, SettingChange, Which, conceal};
 pub use explanation::{
     Answer, AttachedPolicy, ExplainedPaths, Loser, ObjectExplanation, PolicyPart, ReachPart, RefusedPolicy,
     RequestExplanation, RuleLine, UnknownRule, Winner, effective_paths, explain, explain_request,
 };
+pub use if_deleted::ChangeIfDeleted;
 pub use policies::{EffectiveEntry, EffectiveResult, OnCluster, PolicyEntry, PolicyReport, exception};
 pub use policy_view::{
     ClusterLists, Found, OnPath, OverlayChanges, PolicyView, Refusals, Seen, SpokeView, WithheldPolicy,

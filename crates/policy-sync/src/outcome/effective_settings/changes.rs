@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use apimachinery::pointer;
-use indexmap::IndexMap;
 use kube_json::Value;
 use serde::Serialize;
 
@@ -115,70 +114,6 @@ pub struct SettingChange {
     /// Locator of the policy that gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new_from: Option<Arc<str>>,
-}
-
-/// What would change if a policy were deleted, the same on some paths.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ChangeIfDeleted {
-    /// The paths, as locators.
-    pub paths: Vec<Vec<String>>,
-    /// The paths for people.
-    #[serde(skip)]
-    pub labels: Vec<String>,
-    /// How many more paths there are.
-    pub more: usize,
-    /// The clusters where that is so, sorted; none for a Gateway that is on no cluster.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub clusters: Arc<[String]>,
-    /// Whether those are all clusters of the Gateway.
-    #[serde(skip)]
-    pub everywhere: bool,
-    /// The settings that differ.
-    pub settings: Arc<Vec<SettingChange>>,
-}
-
-impl ChangeIfDeleted {
-    /// Equal changes together, in the order of their first path, with at most so many paths in all; `clusters` are those
-    /// that the clusters of a change stand for.
-    pub fn grouped(
-        changes: &[EffectiveChange],
-        most: usize,
-        clusters: impl Fn(&[String]) -> Arc<[String]>,
-    ) -> Vec<Self> {
-        // Most paths share what changes, and their set of clusters.
-        let mut texts: HashMap<*const Vec<SettingChange>, Arc<str>> = HashMap::new();
-        let mut lists: HashMap<*const Vec<String>, Arc<[String]>> = HashMap::new();
-        let mut all: IndexMap<(Arc<str>, Arc<[String]>), Self> = IndexMap::new();
-        let mut listed = 0_usize;
-        for change in changes {
-            let settings = &change.settings;
-            let text = texts.entry(Arc::as_ptr(settings)).or_insert_with(|| {
-                let text = serde_json::to_string(settings);
-                text.unwrap_or_default().into()
-            });
-            let list = lists.entry(Arc::as_ptr(&change.clusters));
-            let list = list.or_insert_with(|| clusters(&change.clusters));
-            let same = (Arc::clone(text), Arc::clone(list));
-            let group = all.entry(same).or_insert_with(|| Self {
-                paths: Vec::new(),
-                labels: Vec::new(),
-                more: 0,
-                clusters: Arc::clone(list),
-                everywhere: false,
-                settings: Arc::clone(settings),
-            });
-            // Each has a path at least.
-            if listed < most || group.paths.is_empty() {
-                listed = listed.saturating_add(1);
-                group.paths.push(change.path.clone());
-                group.labels.push(change.label.clone());
-            } else {
-                group.more = group.more.saturating_add(1);
-            }
-        }
-        all.into_values().collect()
-    }
 }
 
 /// Hides the values of Secrets in settings, of which each list is shared by many paths.

@@ -16,7 +16,7 @@ use kube_json::{Text, Value};
 use serde::Serialize;
 
 use super::{PolicyView, Seen, share};
-pub use changes::{ChangeIfDeleted, EffectiveChange, Presence, SettingChange, conceal};
+pub use changes::{EffectiveChange, Presence, SettingChange, conceal};
 
 use crate::diagnostic::Finding;
 use crate::policy::{

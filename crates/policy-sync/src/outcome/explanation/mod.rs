@@ -12,14 +12,14 @@ pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_req
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::effective_settings::{ChangeIfDeleted, EffectiveSettings, conceal};
+use super::if_deleted::{ChangeIfDeleted, if_deleted};
 use super::settings::{AppliedSetting, LostSetting, SettingEntries};
 use super::{
     ClusterLists, Found, OnCluster, OverlayChanges, PolicyEntry, PolicyView, RuleOutcome, Seen, SourceLine,
     on_paths, overlay_changes,
 };
 use crate::api::condition::Condition;
-use crate::diagnostic::{API_VERSION, Hidden, Locate};
+use crate::diagnostic::{API_VERSION, Locate};
 use crate::object::Object;
 use crate::placing::overlays::Overlays;
 use crate::policy::{self, Effective, KindId, Leaf, Outcome, PolicyId, Reach};
@@ -589,45 +589,4 @@ impl<'e, 'a> Explainer<'e, 'a> {
             if_deleted: without.map_or_else(Vec::new, |without| if_deleted(view, without)),
         }
     }
-}
-
-/// What each path would lose or get instead; paths with equal changes on the same clusters together.
-fn if_deleted(view: &PolicyView<'_>, without: &PolicyView<'_>) -> Vec<ChangeIfDeleted> {
-    let settings = [view, without].map(|view| EffectiveSettings::with_hub(view).ok());
-    let [Some(before), Some(after)] = settings else {
-        return Vec::new();
-    };
-    let changes = EffectiveSettings::changes(&before, &after);
-    let mut grouped = ChangeIfDeleted::grouped(&changes, usize::MAX, |clusters| clusters.into());
-    conceal(
-        grouped.iter_mut().map(|change| &mut change.settings),
-        &mut Hidden::default(),
-    );
-    for change in &mut grouped {
-        let mut paths = change.paths.iter();
-        change.everywhere = paths
-            .next()
-            .is_none_or(|path| is_everywhere(view, path, &change.clusters));
-    }
-    grouped.sort_by_cached_key(|change| {
-        let text = serde_json::to_string(&change.settings).unwrap_or_default();
-        (text, Arc::clone(&change.clusters))
-    });
-    grouped
-}
-
-/// Whether clusters are all those of the Gateway of a path. Nothing says where else a Gateway may be that lives on
-/// clusters.
-fn is_everywhere(view: &PolicyView<'_>, path: &[String], clusters: &[String]) -> bool {
-    let is_it = |seen: Seen<'_>| {
-        let topology = &seen.attachments.topology;
-        let mut gateways = topology.gateways.iter();
-        let found = gateways.find(|(id, _)| path.get(1) == Some(&topology.locator(Node::Gateway(*id))));
-        found.map(|(_, gateway)| (gateway.local, gateway.known_as().key()))
-    };
-    view.cluster.is_some()
-        || match view.seen().find_map(is_it) {
-            Some((is_local, gateway)) => !is_local && clusters.len() >= view.clusters_of(&gateway).len(),
-            None => true,
-        }
 }
