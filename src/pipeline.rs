@@ -40,7 +40,6 @@ pub use crate::report::PolicyView;
 pub use analysis::{Analysis, Received, Spokes};
 pub use inputs::{configuration, load, load_checkout, load_from, load_staged, watched};
 pub use loaded::Loaded;
-pub use page::PageInput;
 pub use request::{CONFIG_NAME, Request};
 pub use results::{check, unexpected};
 pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, definitions};

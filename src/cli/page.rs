@@ -5,9 +5,9 @@ use std::path::{Component, Path, PathBuf};
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, counted};
 use spokewright::output::TreeFiles;
-use spokewright::pipeline::{Analysis, EmptyResult, Loaded, PageInput, Rendered, Request, load_works};
+use spokewright::pipeline::{Analysis, EmptyResult, Loaded, Rendered, Request, load_works};
 use spokewright::report::diff::{self, BothSides, DiffReport, EffectiveSettings, Side, Titles};
-use spokewright::report::{Compared, PolicyView};
+use spokewright::report::{Compared, PageInput, PolicyView};
 use spokewright::source::Sources;
 
 use super::diff::base::{Base, BaseOptions, Evaluated, judge_base, read_tree};
@@ -128,7 +128,7 @@ impl PageCommand {
         let input = PageInput {
             title: self.title(),
             source_url: self.source_url.clone(),
-            rendered: &rendered,
+            plan: &rendered.plan,
             view: &view,
             locate: &sources,
             findings: &findings,

@@ -5,51 +5,29 @@
 //! them. So the hub is split into independent parts, and each part is evaluated again without each of its policies: a
 //! fleet of a hundred Gateways costs a hundred small hubs, and not a hundred fleets.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use apimachinery::{Identity, Work};
-use indexmap::IndexMap;
 use ocm_placement::{Detail, evaluate};
 
 use super::analysis::Analysis;
-use super::stages::Rendered;
 use crate::api::crd;
 use crate::api::gateway::{GROUP, is_listener_set};
-use crate::diagnostic::{Findings, Locate};
+use crate::diagnostic::Findings;
 use crate::hub::{Hub, Objects};
 use crate::object::Object;
 use crate::object::well_known::POLICY_LABEL;
+use crate::outcome::{ChangeIfDeleted, share};
 use crate::parallel;
 use crate::placing::inventory;
 use crate::policy::PolicyId;
-use crate::report::diff::{EffectiveChange, EffectiveSettings, SettingChange};
-use crate::report::{Aggregated, Compared, FleetPage, Page, PlacementOnPage, PolicyView, Without};
+use crate::report::diff::EffectiveSettings;
+use crate::report::{FleetPage, Page, PageInput, PlacementOnPage, PolicyView};
 use crate::topology::{Node, Start, Topology};
 
 /// At most so many pairs of a Placement and a cluster are explained.
 const MOST_STEPS: usize = 100_000;
-
-/// The data that a page is made from, in addition to the analysis.
-#[expect(missing_debug_implementations, reason = "it contains a trait object")]
-pub struct PageInput<'p> {
-    /// The name of the page.
-    pub title: String,
-    /// What is before the path of a file in a link to it: `http` or `https`.
-    pub source_url: Option<String>,
-    /// The rendering.
-    pub rendered: &'p Rendered,
-    /// The policies, evaluated there.
-    pub view: &'p PolicyView<'p>,
-    /// The places of the input, relative to its root.
-    pub locate: &'p dyn Locate,
-    /// Everything that was found, finished.
-    pub findings: &'p Findings,
-    /// The reports of the clusters.
-    pub works: Option<&'p Aggregated>,
-    /// The differences from a base.
-    pub compared: Option<Compared<'p>>,
-}
 
 impl Analysis<'_> {
     /// The data of a page. Equal input gives equal data.
@@ -78,28 +56,21 @@ impl Analysis<'_> {
             explains_placements,
         );
         let page = Page {
-            title: input.title,
-            source_url: input.source_url,
-            view: input.view,
-            plan: &input.rendered.plan,
             hub,
             sources: &loaded.sources,
-            locate: input.locate,
             clusters,
             placements,
             explains_placements,
             statuses: self.gateway_statuses(input.view),
             if_deleted: if_deleted(self, input.view),
-            findings: input.findings,
-            works: input.works,
-            compared: input.compared,
+            input,
         };
         page.data()
     }
 }
 
 /// What each policy of a part would change, if it can be told.
-type Found<'v> = Vec<Option<(String, Vec<Without<'v>>)>>;
+type Found = Vec<Option<(String, Vec<ChangeIfDeleted>)>>;
 
 /// The work for an attached rule, a path with its settings, an object, or a target, each as often as it is looked at again,
 /// which is once for each policy of its part.
@@ -129,10 +100,10 @@ enum Key {
 }
 
 /// The difference that each policy of the hub makes, by its locator; a policy of a part that is too large is missing.
-pub(super) fn if_deleted<'v>(
+pub(super) fn if_deleted(
     analysis: &Analysis<'_>,
-    view: &'v PolicyView<'_>,
-) -> BTreeMap<String, Vec<Without<'v>>> {
+    view: &PolicyView<'_>,
+) -> BTreeMap<String, Vec<ChangeIfDeleted>> {
     let hub = view.hub;
     let places: Vec<&[String]> = view.seen().map(|seen| seen.clusters).collect();
     let hubs: Vec<(&Analysis<'_>, Keyed<'_>)> = analysis.hubs().map(|hub| (hub, keyed(hub, view))).collect();
@@ -147,12 +118,12 @@ pub(super) fn if_deleted<'v>(
     let work = Work::default();
     parts.retain(|part| work.pay(cost(part), STEPS_PER_THING));
     // A thousand Gateways on the same clusters share the lists of these.
-    let mut known: HashMap<&[usize], Alike<'v>> = HashMap::new();
+    let mut known: HashMap<&[usize], Alike<'_>> = HashMap::new();
     for part in &parts {
         known.entry(&part.places).or_insert_with(|| alike(&places, part));
     }
     let none = Alike::new();
-    let found: Vec<Found<'v>> = parallel::map(&parts, |part| {
+    let found: Vec<Found> = parallel::map(&parts, |part| {
         let alike = known.get(part.places.as_slice()).unwrap_or(&none);
         let is_asked = |cluster: &str| alike.contains_key(cluster);
         let mut found = Vec::new();
@@ -170,14 +141,20 @@ pub(super) fn if_deleted<'v>(
                 let after = settings(&analysis.again(Arc::clone(&placed), without));
                 let mut changes = EffectiveSettings::changes(before.as_ref()?, &after?);
                 changes.retain(|change| number == 0 || !change.clusters.is_empty());
-                Some((hub.locator(*policy).to_string(), grouped(&changes, alike)))
+                let all = |clusters: &[String]| all_of(clusters, alike);
+                let changes = ChangeIfDeleted::grouped(&changes, MOST_PATHS, all);
+                Some((hub.locator(*policy).to_string(), changes))
             }));
         }
         found
     });
-    let mut changes: BTreeMap<String, Vec<Without<'v>>> = BTreeMap::new();
-    for (policy, without) in found.into_iter().flatten().flatten() {
-        changes.entry(policy).or_default().extend(without);
+    let mut changes: BTreeMap<String, Vec<ChangeIfDeleted>> = BTreeMap::new();
+    let mut lists: HashSet<Arc<[String]>> = HashSet::new();
+    for (policy, mut of_policy) in found.into_iter().flatten().flatten() {
+        for change in &mut of_policy {
+            change.clusters = share(&mut lists, Arc::clone(&change.clusters));
+        }
+        changes.entry(policy).or_default().extend(of_policy);
     }
     // A policy on no path makes no difference.
     for (policy, _) in hub.policies.iter() {
@@ -208,40 +185,15 @@ fn alike<'v>(places: &[&'v [String]], part: &Part) -> Alike<'v> {
     groups.collect()
 }
 
-/// The change, the clusters, and the policies that then apply.
-type SameChange<'c> = (*const Vec<SettingChange>, &'c [String], &'c [String]);
-
-/// Equal changes together, in the order of their first path.
-fn grouped<'v>(changes: &[EffectiveChange], alike: &Alike<'v>) -> Vec<Without<'v>> {
-    // Paths with one change share what changes.
-    let mut all: IndexMap<SameChange<'_>, Without<'v>> = IndexMap::new();
-    let mut listed = 0_usize;
-    for change in changes {
-        let key = (
-            Arc::as_ptr(&change.settings),
-            change.clusters.as_slice(),
-            change.new_policies.as_slice(),
-        );
-        let without = all.entry(key).or_insert_with(|| {
-            let clusters = change.clusters.iter();
-            let clusters = clusters.filter_map(|cluster| alike.get(cluster.as_str()));
-            Without {
-                settings: Arc::clone(&change.settings),
-                policies: change.new_policies.clone(),
-                clusters: clusters.cloned().collect(),
-                paths: Vec::new(),
-                more: 0,
-            }
-        });
-        // Each change has a path at least.
-        if listed < MOST_PATHS || without.paths.is_empty() {
-            listed = listed.saturating_add(1);
-            without.paths.push(change.path.clone());
-        } else {
-            without.more = without.more.saturating_add(1);
-        }
-    }
-    all.into_values().collect()
+/// All clusters that some of a part stand for, sorted.
+fn all_of(clusters: &[String], alike: &Alike<'_>) -> Arc<[String]> {
+    let groups = clusters.iter().filter_map(|cluster| alike.get(cluster.as_str()));
+    let mut names: Vec<String> = groups
+        .flat_map(|group| group.iter())
+        .map(|name| (*name).to_owned())
+        .collect();
+    names.sort_unstable();
+    names.into()
 }
 
 fn settings(analysis: &Analysis<'_>) -> Option<EffectiveSettings> {

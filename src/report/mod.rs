@@ -25,8 +25,8 @@ pub use aggregate::{Aggregated, WaveProgress, WorkProblem, WorkSummary};
 pub use exported::ExportedWorks;
 pub(crate) use exported::{ExportedObject, Shared};
 pub use graph::{Graph, Only};
-pub use page::{Compared, FleetPage};
-pub(crate) use page::{Page, Without};
+pub(crate) use page::Page;
+pub use page::{Compared, FleetPage, PageInput};
 pub(crate) use placement::PlacementOnPage;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
 pub use policies_text::{

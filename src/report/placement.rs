@@ -12,8 +12,9 @@ use serde::{Serialize, Serializer};
 
 use crate::api::config::PlacementSource;
 use crate::api::ocm::GROUP;
-use crate::diagnostic::{API_VERSION, GAP, Lines, Locate, Place, fitting_names, row, widths};
+use crate::diagnostic::{API_VERSION, GAP, Lines, Locate, fitting_names, row, widths};
 use crate::hub::Hub;
+use crate::outcome::SourceLine;
 use crate::parallel;
 use crate::placing::{Decided, place_of};
 
@@ -91,11 +92,11 @@ pub fn why_text(document: &PlacementExplanation<'_>) -> String {
                 Bearing::Neutral => ' ',
             };
             text.push(format_args!("  {mark} {}", step.text));
-            if let Some(at) = step.at.line() {
+            if let Some(at) = &step.at {
                 text.push(format_args!("      at {at}"));
             }
             for related in &step.related {
-                if let Some(at) = related.at.line() {
+                if let Some(at) = &related.at {
                     text.push(format_args!("      at {at} ({})", related.text));
                 }
             }
@@ -201,7 +202,7 @@ struct PlacementStep {
 struct DroppedClusters {
     reason: String,
     #[serde(flatten)]
-    at: At,
+    at: Option<SourceLine>,
     clusters: Vec<String>,
 }
 
@@ -262,7 +263,7 @@ impl Placements<'_> {
         let mut dropped = STEPS.map(|_| Vec::new());
         for ((step, reason), (at, clusters)) in reasons {
             if let Some(of_step) = dropped.get_mut(step) {
-                let at = At::new(&place_of(self.hub, &at), self.locate);
+                let at = SourceLine::of(self.locate, place_of(self.hub, &at));
                 of_step.push(DroppedClusters { reason, at, clusters });
             }
         }
@@ -282,7 +283,7 @@ pub(crate) struct PlacementOnPage {
     placed: PlacedPlacement,
     /// Where it is defined.
     #[serde(flatten)]
-    at: At,
+    at: Option<SourceLine>,
     /// How many clusters it asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     wanted: Option<i64>,
@@ -312,9 +313,7 @@ impl PlacementOnPage {
             let evaluated = &mut placed.evaluated;
             let namespace = Some(&*evaluated.namespace);
             let object = hub.objects.find(GROUP, "Placement", namespace, &evaluated.name);
-            let at = object
-                .map(|object| At::new(&object.place(""), locate))
-                .unwrap_or_default();
+            let at = object.and_then(|object| SourceLine::of(locate, object.place("")));
             let wanted = object.and_then(|object| object.value.pointer("/spec/numberOfClusters")?.as_i64());
             evaluated.available_clusters.clear();
             (evaluated.filters, evaluated.ranking) = (None, None);
@@ -383,7 +382,7 @@ struct ExplainedStep<'a> {
     bearing: Bearing,
     text: &'a str,
     #[serde(flatten)]
-    at: At,
+    at: Option<SourceLine>,
     related: Vec<RelatedPlace<'a>>,
 }
 
@@ -391,31 +390,7 @@ struct ExplainedStep<'a> {
 struct RelatedPlace<'a> {
     text: &'a str,
     #[serde(flatten)]
-    at: At,
-}
-
-/// File and line, if there is a text.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-struct At {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<usize>,
-}
-
-impl At {
-    fn line(&self) -> Option<String> {
-        let (path, line) = self.path.as_ref().zip(self.line)?;
-        Some(format!("{path}:{line}"))
-    }
-
-    fn new(place: &Place, locate: &dyn Locate) -> Self {
-        let (path, line) = locate
-            .locate(place)
-            .map(|span| (span.path.to_owned(), span.line))
-            .unzip();
-        Self { path, line }
-    }
+    at: Option<SourceLine>,
 }
 
 impl<'a> PlacementExplanation<'a> {
@@ -430,14 +405,14 @@ impl<'a> PlacementExplanation<'a> {
         let decided = Decided::new(hub, source);
         let related = |(at, text): &'a (Location, String)| RelatedPlace {
             text,
-            at: At::new(&place_of(hub, at), locate),
+            at: SourceLine::of(locate, place_of(hub, at)),
         };
         let steps = |explanation: &'a Explanation| {
             let steps = explanation.steps.iter().map(|step| ExplainedStep {
                 stage: step.stage,
                 bearing: step.bearing,
                 text: &step.text,
-                at: At::new(&place_of(hub, &step.at), locate),
+                at: SourceLine::of(locate, place_of(hub, &step.at)),
                 related: step.related.iter().map(related).collect(),
             });
             steps.collect()

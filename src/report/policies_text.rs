@@ -12,8 +12,9 @@ use crate::diagnostic::{
     GAP, Lines, and_more, counted, first_names, fitting_names, one_line, one_or_many, row, widths,
 };
 use crate::outcome::{
-    ChangePart, CoverageReport, ExplainedLoss, ExplainedPaths, Gap, ObjectExplanation, OverlayChanges,
-    PolicyEntry, PolicyPart, PolicyReport, RequestExplanation, RuleLine, RuleOutcome, RuleState, SourceLine,
+    ChangeIfDeleted, CoverageReport, ExplainedPaths, Gap, LostSetting, ObjectExplanation, OnCluster,
+    OverlayChanges, PolicyEntry, PolicyPart, PolicyReport, RequestExplanation, RuleLine, RuleOutcome,
+    RuleState, SourceLine,
 };
 
 /// Names of clusters take at least so many columns, however long what is reported about them.
@@ -160,7 +161,7 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
 /// Says once why names decide, if they do.
 fn ties<'e>(text: &mut Lines, paths: impl IntoIterator<Item = &'e ExplainedPaths>) {
     let mut losses = paths.into_iter().flat_map(|paths| &paths.overridden);
-    if losses.any(ExplainedLoss::is_decided_by_name) {
+    if losses.any(LostSetting::is_decided_by_name) {
         text.blank();
         text.push(
             "On a new cluster, synced objects are created in the same second. Their creation times are equal there, so the \
@@ -208,9 +209,7 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
         text.push(format_args!("  overrides {}  {at}", short(&loser.policy)));
         on_clusters(text, &loser.clusters, false, width);
     }
-    let there = policy.on_clusters.iter();
-    let there = there.map(|on| (on.cluster.as_str(), on.condition.message.to_string()));
-    for (message, clusters) in alike(there) {
+    for (message, clusters) in said_on_clusters(&policy.on_clusters) {
         let room = width.saturating_sub(message.len()).max(MOST_NAMES);
         text.push(format_args!("  on {}: {message}", fitting_names(&clusters, room)));
     }
@@ -267,24 +266,24 @@ fn violations(text: &mut Lines, rule: &RuleOutcome, verb: &str, width: usize) {
     }
 }
 
-fn change_part(text: &mut Lines, change: &ChangePart, width: usize) {
+fn change_part(text: &mut Lines, change: &ChangeIfDeleted, width: usize) {
     labels(text, &change.labels);
     on_clusters(text, &change.clusters, change.everywhere, width);
-    for setting in &change.changes {
+    for setting in change.settings.iter() {
         let name = &setting.setting;
-        let from = setting.after_from.iter();
+        let from = setting.new_from.iter();
         let from: String = from.map(|from| format!(" (from {})", short(from))).collect();
-        let values = [&setting.before, &setting.after].map(|value| or_nothing(value.as_ref()));
+        let values = [&setting.old, &setting.new].map(|value| or_nothing(value.as_ref()));
         let line = format!("    {name}: {}{from}", values.join(" -> "));
-        match (&setting.before, &setting.after) {
+        match (&setting.old, &setting.new) {
             _ if line.chars().count() <= width => text.push(line),
-            (Some(before), Some(after)) => {
+            (Some(old), Some(new)) => {
                 text.push(format_args!("    {name}{from}"));
-                for field in field_changes(before, after) {
+                for field in field_changes(old, new) {
                     text.push(format_args!("      {}", field_line(&field)));
                 }
             }
-            (None, Some(after)) => value_lines(text, "    ", &format!("{name}: added{from}"), after, width),
+            (None, Some(new)) => value_lines(text, "    ", &format!("{name}: added{from}"), new, width),
             // Its value is above.
             (_, None) => text.push(format_args!("    {name}: removed")),
         }
@@ -300,11 +299,11 @@ fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: usize) {
         // Where policies add up, each is a setting of its own.
         let is_whole = setting.setting == setting.policy;
         let name = if is_whole {
-            &short(&setting.policy)
+            short(&setting.policy)
         } else {
-            &setting.setting
+            setting.setting.to_string()
         };
-        value_lines(text, "    ", name, &setting.value, width);
+        value_lines(text, "    ", &name, &setting.value, width);
         let at = at_line(setting.place.as_ref());
         text.push(format_args!("      from {}{at}", short(&setting.policy)));
         for field in &setting.overlaid {
@@ -518,9 +517,7 @@ fn exceptions(text: &mut Lines, report: &PolicyReport, policy: &PolicyEntry, wid
         let clusters = fitting_names(policy.clusters.iter(), MOST_NAMES);
         below(text, "lives on: ", &clusters, width);
     }
-    let there = policy.on_clusters.iter();
-    let there = there.filter_map(|on| Some((on.cluster.as_ref(), on.condition()?.message.to_string())));
-    for (message, clusters) in alike(there) {
+    for (message, clusters) in said_on_clusters(&policy.on_clusters) {
         let names = fitting_names(&clusters, MOST_NAMES);
         below(text, &format!("on {names}: "), &message, width);
     }
@@ -535,6 +532,15 @@ fn exceptions(text: &mut Lines, report: &PolicyReport, policy: &PolicyEntry, wid
         let message = format!("{} changes it", Locators::default().short(overlay));
         below(text, &format!("on {names}: "), &message, width);
     }
+}
+
+/// The messages of conditions, each with the clusters that have it.
+fn said_on_clusters(on_clusters: &[OnCluster]) -> Vec<(String, Vec<&str>)> {
+    let messages = on_clusters.iter().filter_map(|on_cluster| {
+        let condition = on_cluster.condition()?;
+        Some((on_cluster.cluster.as_ref(), condition.message.to_string()))
+    });
+    alike(messages)
 }
 
 /// The policies that are not on the cluster that is looked at.

@@ -302,8 +302,12 @@ impl<'p> Reader<'p> {
             [rule] if rules.contains(&rule.as_str()) => vec![vec![rule.clone()]],
             [rule, .., end] if rules.contains(&rule.as_str()) => vec![vec![rule.clone(), end.clone()]],
             [backend, ..] => {
-                let backends = &self.data["backends"];
-                let has = |rule: &&&str| texts(backends, rule).contains(&backend.as_str());
+                let listed = |rule: &str| {
+                    let mut entries = list(route, "rules").iter();
+                    let entry = entries.find(|entry| text(entry, "rule") == rule);
+                    texts(entry.expect("a rule"), "listedBackends")
+                };
+                let has = |rule: &&&str| listed(rule).contains(&backend.as_str());
                 let end = &below[below.len() - 1];
                 let all = rules.iter().filter(has);
                 all.map(|rule| vec![(*rule).to_owned(), end.clone()]).collect()

@@ -71,9 +71,9 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
             .if_deleted
             .iter()
             .flat_map(|part| {
-                part.changes.iter().flat_map(move |change| {
+                part.settings.iter().flat_map(move |change| {
                     let values =
-                        [&change.before, &change.after].map(|value| value.as_ref().map(ToString::to_string));
+                        [&change.old, &change.new].map(|value| value.as_ref().map(ToString::to_string));
                     let places = part
                         .paths
                         .iter()
@@ -204,7 +204,7 @@ struct Settings {
 
 /// What holds on each path of each cluster, as `policies` says it.
 fn held(view: &PolicyView<'_>) -> BTreeMap<Held, Settings> {
-    let report = kube_json::to_value(PolicyReport::of(view)).expect("JSON");
+    let report = kube_json::to_value(PolicyReport::new(view)).expect("JSON");
     let strings = |value: &Value| -> Vec<String> {
         let items = value.as_array().into_iter().flatten();
         items.filter_map(Value::as_str).map(str::to_owned).collect()

@@ -15,7 +15,7 @@ use super::side::describe;
 use super::terms::LocalChange;
 use crate::diagnostic::{and_more, counted, first_names, one_line, one_or_many};
 use crate::object::well_known::HUB_DIRECTORY;
-use crate::outcome::{EffectiveChange, Presence, SettingChange};
+use crate::outcome::{EffectiveChange, Presence, SettingChange, key_of};
 
 /// So many other objects are named in each part; the folded details have all of them.
 const MOST_OBJECTS: usize = 10;
@@ -630,12 +630,13 @@ fn what_happens(change: &EffectiveChange) -> (Change, String) {
 fn lines(settings: &[SettingChange], several: bool) -> Vec<String> {
     let mut lines = Vec::new();
     for change in settings {
-        let from = match (&change.old_from, &change.new_from) {
+        let givers = [&change.old_from, &change.new_from].map(|from| from.as_deref().map(key_of));
+        let from = match givers {
             _ if !several => String::new(),
-            (Some(old), Some(new)) if old != new => format!(" (from {new}, before from {old})"),
-            (_, Some(new)) => format!(" (from {new})"),
-            (Some(old), None) => format!(" (before from {old})"),
-            (None, None) => String::new(),
+            [Some(old), Some(new)] if old != new => format!(" (from {new}, before from {old})"),
+            [_, Some(new)] => format!(" (from {new})"),
+            [Some(old), None] => format!(" (before from {old})"),
+            [None, None] => String::new(),
         };
         let (old, new) = (change.old.as_deref(), change.new.as_deref());
         let fields = field_changes_at(&dotted(&change.setting), old, new);

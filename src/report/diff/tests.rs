@@ -241,8 +241,8 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
                 setting: "a".to_owned(),
                 old: Some(std::sync::Arc::new(json!({"rate": 1}))),
                 new: Some(std::sync::Arc::new(json!({"rate": 2}))),
-                old_from: Some("shop/x".to_owned()),
-                new_from: Some("shop/y".to_owned()),
+                old_from: Some("ratelimitpolicy.kuadrant.io:shop/x".into()),
+                new_from: Some("ratelimitpolicy.kuadrant.io:shop/y".into()),
             }]),
         }],
         ..DiffReport::default()

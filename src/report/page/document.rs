@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diagnostic::FindingEntry;
-use crate::outcome::inventory::Inventory;
+use crate::outcome::fleet_view::FleetView;
 use crate::outcome::{
-    CoveredKind, ObjectStatus, OverlayChanges, PolicyEntry, RouteCoverage, RuleOutcome, SettingChange,
-    SourceLine, WithheldPolicy, WorkState,
+    ChangeIfDeleted, CoveredKind, ObjectStatus, OverlayChanges, PolicyEntry, RouteCoverage, RuleOutcome,
+    SettingChange, SourceLine, WithheldPolicy, WorkState,
 };
 use crate::report::aggregate::WorkSummary;
 use crate::report::diff::DiffDocument;
@@ -32,15 +32,13 @@ pub struct FleetPage<'p> {
     pub(super) clusters: Vec<ClusterEntry>,
     /// As in a `PolicyReport`.
     #[serde(flatten)]
-    pub(super) inventory: Inventory,
-    /// The locators of the backends of rules, by the locators of these, if paths of some kind end there.
-    pub(super) backends: BTreeMap<Arc<str>, Vec<Arc<str>>>,
+    pub(super) fleet: FleetView,
     /// How kinds are written that locators have in lower case: `httproute.gateway.networking.k8s.io`.
     pub(super) kind_names: BTreeMap<String, String>,
     /// Policies of the hub, then those that live on clusters, once for all clusters that are alike.
     pub(super) policies: Vec<PolicyEntry>,
     /// What would change without each policy of the hub, by locator; one that is missing was not looked at.
-    pub(super) if_deleted: BTreeMap<String, Vec<Without<'p>>>,
+    pub(super) if_deleted: BTreeMap<String, Vec<ChangeIfDeleted>>,
     /// As in a `RenderReport`.
     pub(super) withheld: Vec<WithheldPolicy>,
     /// What ClusterOverlays change.
@@ -83,21 +81,6 @@ pub(super) struct ClusterEntry {
     pub(super) taints: Option<Value>,
     #[serde(flatten)]
     pub(super) place: Option<SourceLine>,
-}
-
-/// What would be different without a policy, the same on some paths.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Without<'v> {
-    /// The settings that differ.
-    pub(crate) settings: Arc<Vec<SettingChange>>,
-    /// Locators of the policies that then apply.
-    pub(crate) policies: Vec<String>,
-    /// The clusters, in groups of those that are alike.
-    pub(crate) clusters: Vec<Arc<[&'v str]>>,
-    /// The locators of the paths.
-    pub(crate) paths: Vec<Vec<String>>,
-    /// How many more paths there are.
-    pub(crate) more: usize,
 }
 
 /// A work, or a set of works, that contains a Gateway.

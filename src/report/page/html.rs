@@ -213,8 +213,8 @@ pub(super) fn summary(page: &FleetPage<'_>) -> String {
     };
     let counts = [
         counted(page.clusters.len(), "cluster"),
-        counted(page.inventory.gateways.len(), "Gateway"),
-        counted(page.inventory.routes.len(), "route"),
+        counted(page.fleet.gateways.len(), "Gateway"),
+        counted(page.fleet.routes.len(), "route"),
         counted(page.policies.len(), "policy"),
     ];
     let (title, counts) = (escaped(&page.title), escaped(&counts.join(", ")));
@@ -234,9 +234,9 @@ pub(super) fn summary(page: &FleetPage<'_>) -> String {
 
 fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
     let mut lines = Vec::new();
-    let inventory = &page.inventory;
+    let fleet = &page.fleet;
     if let Some(change) = &page.change {
-        let routes: HashSet<&str> = inventory.routes.iter().map(|route| &*route.route).collect();
+        let routes: HashSet<&str> = fleet.routes.iter().map(|route| &*route.route).collect();
         let changes = change.report.effective_changes.iter();
         let lost = changes.filter(|change| !change.old_policies.is_empty() && change.new_policies.is_empty());
         let lost = lost.flat_map(|change| change.path.iter().map(String::as_str));
@@ -261,11 +261,11 @@ fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
             ));
         }
     }
-    let exceptions = inventory.exceptions.iter();
+    let exceptions = fleet.exceptions.iter();
     let differing: BTreeSet<&String> = exceptions
         .flat_map(|exception| exception.clusters.iter())
         .collect();
-    let routes = inventory.routes.iter();
+    let routes = fleet.routes.iter();
     let loose = routes.filter(|route| route.attached.is_empty()).count();
     let violated = page.rules.iter().filter(|rule| rule.state == RuleState::Violated);
     let counts = [
@@ -288,9 +288,9 @@ fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
 
 /// How many policies no outcome has a setting of.
 fn idle(page: &FleetPage<'_>) -> usize {
-    let outcomes = page.inventory.outcomes.iter();
+    let outcomes = page.fleet.outcomes.iter();
     let settings = outcomes.flat_map(|outcome| &outcome.settings);
-    let holding: HashSet<&str> = settings.map(|setting| &*setting.policy.locator).collect();
+    let holding: HashSet<&str> = settings.map(|setting| &*setting.policy).collect();
     let policies = page.policies.iter();
     policies
         .filter(|entry| !holding.contains(entry.policy.as_str()))

@@ -10,7 +10,7 @@ mod html;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use apimachinery::{GroupKind, Identity, Work};
+use apimachinery::{GroupKind, Work};
 use document::{BaseChange, CarriedObject, CarriedWork, ClusterEntry, ObjectText, Reported};
 
 use super::aggregate::{Aggregated, word};
@@ -23,16 +23,15 @@ use crate::api::ocm::GROUP as CLUSTERS;
 use crate::diagnostic::{API_VERSION, FindingEntry, Findings, Hidden, Locate, Part, and_more, holds_secret};
 use crate::hub::Hub;
 use crate::object::{Object, Origin};
-use crate::outcome::inventory::{GatewayEntry, Inventory, InventoryScope, shortened};
+use crate::outcome::fleet_view::{FleetScope, FleetView, shortened};
 use crate::outcome::{
-    CoverageReport, ObjectStatus, OverlayChanges, PolicyEntry, PolicyView, SourceLine, WithheldPolicy,
-    conceal,
+    ChangeIfDeleted, CoverageReport, ObjectStatus, OverlayChanges, PolicyEntry, PolicyView, SourceLine,
+    WithheldPolicy, conceal,
 };
 use crate::render::{ManifestSummary, Plan, WorkId};
 use crate::source::Sources;
 
 pub use document::FleetPage;
-pub(crate) use document::Without;
 
 /// The most messages of one condition that a page shows: thousands of clusters may each report their own.
 const MOST_MESSAGES: usize = 10;
@@ -55,18 +54,32 @@ pub struct Compared<'c> {
     pub too_much: bool,
 }
 
-/// What a page is made from.
-pub(crate) struct Page<'p> {
-    /// Its name.
-    pub(crate) title: String,
+/// What a page is made from, in addition to an analysis.
+#[expect(missing_debug_implementations, reason = "it contains a trait object")]
+pub struct PageInput<'p> {
+    /// The name of the page.
+    pub title: String,
     /// What is before the path of a file in a link to it: `http` or `https`.
-    pub(crate) source_url: Option<String>,
-    pub(crate) view: &'p PolicyView<'p>,
-    pub(crate) plan: &'p Plan,
+    pub source_url: Option<String>,
+    /// What was rendered.
+    pub plan: &'p Plan,
+    /// The policies, evaluated there.
+    pub view: &'p PolicyView<'p>,
+    /// The places of the input, relative to its root.
+    pub locate: &'p dyn Locate,
+    /// Everything that was found, finished.
+    pub findings: &'p Findings,
+    /// The reports of the clusters.
+    pub works: Option<&'p Aggregated>,
+    /// The differences from a base.
+    pub compared: Option<Compared<'p>>,
+}
+
+/// The same with what an analysis adds to it.
+pub(crate) struct Page<'p> {
+    pub(crate) input: PageInput<'p>,
     pub(crate) hub: &'p Hub,
     pub(crate) sources: &'p Sources,
-    /// The places of the input, relative to its root.
-    pub(crate) locate: &'p dyn Locate,
     /// All clusters, sorted.
     pub(crate) clusters: Vec<&'p str>,
     pub(crate) placements: Vec<PlacementOnPage>,
@@ -75,34 +88,31 @@ pub(crate) struct Page<'p> {
     /// Predicted, of Gateways.
     pub(crate) statuses: Vec<ObjectStatus>,
     /// What changes without each policy of the hub, by locator, as far as that was worked out.
-    pub(crate) if_deleted: BTreeMap<String, Vec<Without<'p>>>,
-    pub(crate) findings: &'p Findings,
-    pub(crate) works: Option<&'p Aggregated>,
-    pub(crate) compared: Option<Compared<'p>>,
+    pub(crate) if_deleted: BTreeMap<String, Vec<ChangeIfDeleted>>,
 }
 
 impl<'p> Page<'p> {
     /// The data of the page. Equal input gives equal data.
     pub(crate) fn data(mut self) -> FleetPage<'p> {
-        let view = self.view;
+        let view = self.input.view;
         let page = FleetPage {
             api_version: API_VERSION,
             kind: "FleetPage",
-            title: std::mem::take(&mut self.title),
-            source_url: self.source_url.take(),
+            title: std::mem::take(&mut self.input.title),
+            source_url: self.input.source_url.take(),
             ..FleetPage::default()
         };
         let mut hidden = Hidden::default();
-        if let Some(compared) = self.compared {
+        if let Some(compared) = self.input.compared {
             hidden.clone_from(&compared.report.comparison.hidden);
         }
         let clusters: HashSet<&str> = self.clusters.iter().copied().collect();
-        let scope = InventoryScope {
+        let scope = FleetScope {
             is_listed: &|name| clusters.contains(name),
             work: &Work::default(),
             hidden: &mut hidden,
         };
-        let Some(inventory) = Inventory::new(view, self.locate, scope) else {
+        let Some(mut fleet) = FleetView::new(view, self.input.locate, scope) else {
             let left_out = vec![html::FLEET.to_owned()];
             return FleetPage { left_out, ..page };
         };
@@ -116,12 +126,12 @@ impl<'p> Page<'p> {
         }
         let texts = self.texts(&mut left_out);
         // Where no path of a kind ends below a route, no route lacks it.
-        let kinds = inventory.kinds.iter().filter(|kind| kind.is_about_routes());
+        let kinds = fleet.kinds.iter().filter(|kind| kind.is_about_routes());
         let kinds = kinds.map(|kind| GroupKind::new(kind.group.as_str(), kind.kind.as_str()));
         let kinds: Vec<GroupKind> = kinds.collect();
         let (mut coverage, mut route_coverage) = Default::default();
         if !kinds.is_empty() {
-            match CoverageReport::new(view, &kinds, |name| clusters.contains(name), self.locate) {
+            match CoverageReport::new(view, &kinds, |name| clusters.contains(name), self.input.locate) {
                 Ok(report) => (coverage, route_coverage) = (report.kinds, report.routes),
                 Err(_) => {
                     left_out
@@ -134,16 +144,14 @@ impl<'p> Page<'p> {
         if policies.iter().any(is_unknown) {
             left_out.push(html::WITHOUT_POLICIES.to_owned());
         }
-        let rules = inventory.routes.iter().flat_map(|route| &route.rules);
-        let rules = rules.filter(|rule| !rule.listed_backends.is_empty());
-        let backends = rules.map(|rule| (Arc::clone(&rule.rule), rule.listed_backends.clone()));
-        let findings = self.findings.iter();
+        let mut kind_names = std::mem::take(&mut fleet.kind_names);
+        kind_names.extend(self.kinds_of_targets());
+        let findings = self.input.findings.iter();
         let findings = findings.filter(|finding| finding.suppressed.is_none());
         let withheld = view.withheld.iter().filter(|withheld| withheld.cluster.is_some());
         FleetPage {
             clusters: self.clusters(),
-            backends: backends.collect(),
-            kind_names: self.kind_names(&inventory),
+            kind_names,
             policies,
             if_deleted,
             withheld: withheld
@@ -151,18 +159,18 @@ impl<'p> Page<'p> {
                 .collect(),
             overlays: self.overlays(&mut hidden),
             managed_clusters: self.hub.objects.of_kind(CLUSTERS, "ManagedCluster").len(),
-            works: self.works(&inventory.gateways),
+            works: self.works(),
             placements: self.placements,
             statuses: self.statuses.iter().map(brief).collect(),
             findings: findings
                 .map(|finding| FindingEntry {
                     data: None,
-                    ..FindingEntry::new(finding, self.locate)
+                    ..FindingEntry::new(finding, self.input.locate)
                 })
                 .collect(),
             texts,
             policy_texts,
-            change: self.compared.map(|compared| {
+            change: self.input.compared.map(|compared| {
                 let changes = compared.report.effective_changes.iter();
                 BaseChange {
                     report: diff::document(compared.report).for_page(),
@@ -170,7 +178,7 @@ impl<'p> Page<'p> {
                     too_much: compared.too_much,
                 }
             }),
-            reported: self.works.map(|aggregated| {
+            reported: self.input.works.map(|aggregated| {
                 let states = aggregated.works.problems.iter().map(|problem| problem.state);
                 Reported {
                     objects: aggregated.objects.iter().map(brief).collect(),
@@ -179,30 +187,30 @@ impl<'p> Page<'p> {
                 }
             }),
             rules: rule_outcomes
-                .map(|rule| rule.listed(|_| true, self.locate))
+                .map(|rule| rule.listed(|_| true, self.input.locate))
                 .collect(),
             coverage,
             route_coverage,
             left_out,
-            inventory,
+            fleet,
             ..page
         }
     }
 
     fn line(&self, object: &Object) -> Option<SourceLine> {
-        SourceLine::slashed(self.locate, object.place(""))
+        SourceLine::of(self.input.locate, object.place(""))
     }
 
     /// All policies, as far as a page shows them, and their texts.
     fn policies(&self) -> (Vec<PolicyEntry>, Vec<ObjectText>) {
         let (mut entries, mut texts) = (Vec::new(), Vec::new());
-        for (number, seen) in self.view.seen().enumerate() {
+        for (number, seen) in self.input.view.seen().enumerate() {
             let there = seen.attachments.policies.iter();
             for (id, policy) in there.filter(|(_, policy)| number == 0 || policy.local) {
                 let mut entry = if number == 0 {
-                    PolicyEntry::of_hub(self.view, id)
+                    PolicyEntry::of_hub(self.input.view, id)
                 } else {
-                    PolicyEntry::of_clusters(self.view, seen, id)
+                    PolicyEntry::of_clusters(self.input.view, seen, id)
                 };
                 entry.place = self.line(policy.object);
                 entry.clusters = Arc::new(seen.clusters.iter().map(|name| name.as_str().into()).collect());
@@ -221,40 +229,34 @@ impl<'p> Page<'p> {
         (entries, texts)
     }
 
-    /// How the kinds are written of everything that paths and targets lead to.
-    fn kind_names(&self, inventory: &Inventory) -> BTreeMap<String, String> {
-        let gateways = inventory.gateways.iter().map(|gateway| &gateway.identity);
-        let routes = inventory.routes.iter().map(|route| &route.identity);
-        let listed = gateways.chain(routes).chain(&inventory.backends).cloned();
-        let targets = self.view.seen().flat_map(|seen| {
+    /// How the kinds of the targets of policies are written.
+    fn kinds_of_targets(&self) -> impl Iterator<Item = (String, String)> {
+        let targets = self.input.view.seen().flat_map(|seen| {
             let policies = seen.attachments.policies.rows().iter();
             let nodes = policies.flat_map(|policy| policy.nodes());
             nodes.map(|node| seen.attachments.topology.identity(node))
         });
-        let name = |identity: Identity| {
+        targets.map(|identity| {
             let locator = identity.locator();
             let (kind, _) = locator.split_once(':').unwrap_or_default();
             (kind.to_owned(), identity.group_kind.kind.to_string())
-        };
-        listed.chain(targets).map(name).collect()
+        })
     }
 
     /// The work of each Gateway.
-    fn works(&self, gateways: &[GatewayEntry]) -> BTreeMap<Arc<str>, CarriedWork> {
+    fn works(&self) -> BTreeMap<Arc<str>, CarriedWork> {
         let carried = self.carried();
-        let topology = &self.view.hub.topology;
+        let topology = &self.input.view.hub.topology;
         let routes = topology.routes.rows().iter();
         let routes: HashSet<&Origin> = routes.map(|route| &route.object.origin).collect();
         let is_route = |manifest: &ManifestSummary| {
             let origin = manifest.origins.first();
             origin.is_some_and(|origin| routes.contains(origin))
         };
-        let works = gateways.iter().filter_map(|gateway| {
-            let mut nodes = topology.find(&gateway.identity).into_iter();
-            let object = nodes.find_map(|node| topology.object(node))?;
-            let (_, name, manifests) = carried.get(&object.origin)?;
+        let works = topology.gateways.rows().iter().filter_map(|gateway| {
+            let (_, name, manifests) = carried.get(&gateway.object.origin)?;
             let objects = manifests.iter().filter(|manifest| !is_route(manifest));
-            let place = |origin: &Origin| SourceLine::slashed(self.locate, origin.place("", Part::Value));
+            let place = |origin: &Origin| SourceLine::of(self.input.locate, origin.place("", Part::Value));
             let objects = objects.map(|manifest| CarriedObject {
                 kind: manifest.kind.clone(),
                 namespace: manifest.namespace.clone(),
@@ -266,7 +268,7 @@ impl<'p> Page<'p> {
                 objects: objects.collect(),
                 routes: manifests.iter().filter(|manifest| is_route(manifest)).count(),
             };
-            Some((Arc::clone(&gateway.gateway), work))
+            Some((gateway.object.identity().locator().into(), work))
         });
         works.collect()
     }
@@ -275,16 +277,16 @@ impl<'p> Page<'p> {
     /// how many these are.
     fn carried(&self) -> HashMap<&Origin, (usize, String, &[ManifestSummary])> {
         let mut counted: HashMap<WorkId, usize> = HashMap::new();
-        for work in self.plan.clusters.values().flatten() {
+        for work in self.input.plan.clusters.values().flatten() {
             let count = counted.entry(*work).or_default();
             *count = count.saturating_add(1);
         }
-        let sets = self.plan.replica_sets.iter().flatten();
+        let sets = self.input.plan.replica_sets.iter().flatten();
         let sets = sets.map(|set| {
             let name = format!("ManifestWorkReplicaSet {}/{}", set.namespace, set.name);
             (usize::MAX, name, set.manifests.as_slice())
         });
-        let works = self.plan.works.iter().map(|(id, work)| {
+        let works = self.input.plan.works.iter().map(|(id, work)| {
             let count = counted.get(&id).copied().unwrap_or_default();
             let name = format!("ManifestWork {}", work.name);
             (count, name, work.manifests.as_slice())
@@ -324,7 +326,12 @@ impl<'p> Page<'p> {
 
     /// What is in effect of the overlays.
     fn overlays(&self, hidden: &mut Hidden) -> Vec<OverlayChanges> {
-        let overlays = self.view.overlays.iter().filter(|change| change.is_effective());
+        let overlays = self
+            .input
+            .view
+            .overlays
+            .iter()
+            .filter(|change| change.is_effective());
         let mut overlays: Vec<OverlayChanges> = overlays.cloned().collect();
         for change in &mut overlays {
             change.fields.retain(|field| !field.overridden);
@@ -375,7 +382,7 @@ impl<'p> Page<'p> {
     /// the objects that they name.
     fn texts(&self, left_out: &mut Vec<String>) -> Vec<ObjectText> {
         let objects = &self.hub.objects;
-        let routes = self.view.hub.topology.routes.rows().iter();
+        let routes = self.input.view.hub.topology.routes.rows().iter();
         let of_kind = |group, kind| -> Vec<&Object> { objects.of_kind(group, kind).iter().collect() };
         let kinds: [(&str, Vec<&Object>); 5] = [
             ("Placements", of_kind(CLUSTERS, "Placement")),

@@ -136,7 +136,7 @@
     });
     const ruleKinds = J.kinds.flatMap((k, i) => (k.ends === 'route rule' ? [i] : [])),
       rows = new Map();
-    const rule = x => ({ ...x, name: split(x.rule).section, b: (J.backends[x.rule] || []).map(backend) });
+    const rule = x => ({ ...x, name: split(x.rule).section, b: (x.listedBackends || []).map(backend) });
     const routes = J.routes.map((r, i) => {
       const { type, ns, name } = split(r.route);
       r.rules.forEach((x, ru) => parts.set(x.rule, { r: i, ru }));
@@ -211,11 +211,10 @@
     // Paths, settings (name, before, after, and whose it is then), and the clusters, if not all.
     const without = x => {
       const on = x.paths.map(changed),
-        names = x.clusters.flat(),
+        names = x.clusters || [],
         there = set(names),
         all = on[0][0] < 0 ? 0 : sets[gateways[on[0][0]].clusters].length;
-      const from = s => ofHub.get(x.policies.find(y => split(y).key === s.newFrom)) ?? -1,
-        settings = x.settings.map(s => [s.setting, value(s.old), value(s.new), from(s)]);
+      const settings = x.settings.map(s => [s.setting, value(s.old), value(s.new), ofHub.get(s.newFrom) ?? -1]);
       if (names.length && !sets[there].length) return [];
       return [[on, settings, sets[there].length < all ? there : undefined]];
     };

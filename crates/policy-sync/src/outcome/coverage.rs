@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{ClusterLists, PolicyView, Seen, SourceLine};
 use crate::diagnostic::{API_VERSION, Finding, Locate, Place};
-use crate::policy::{Effective, KindId, Profile, all_paths_from};
+use crate::policy::{Effective, KindId, Profile, Refinement};
 use crate::topology::{Level, Node, Path};
 
 /// The work for a kind on a path.
@@ -152,8 +152,8 @@ impl CoverageReport {
             .filter(|(_, clusters)| is_one || !clusters.is_empty());
         for (seen, clusters) in inhabited {
             let topology = &seen.attachments.topology;
-            let in_effect = InEffect::new(*seen);
-            for path in in_effect.paths(&work) {
+            let in_effect = InEffect::new(*seen, &work);
+            for path in in_effect.paths() {
                 let Some(route) = path.route else { continue };
                 if !work.pay(kinds.len(), STEPS_PER_PATH) {
                     let finding = Finding::too_costly("coverage", Place::Run, "it is not listed");
@@ -162,10 +162,10 @@ impl CoverageReport {
                 let object = topology.routes.get(route).object;
                 let entry = routes.entry(topology.identity(Node::Route(route)));
                 let (_, covered) = entry.or_insert_with(|| {
-                    let place = SourceLine::slashed(locate, object.place(""));
+                    let place = SourceLine::of(locate, object.place(""));
                     (place, vec![Covered::default(); kinds.len()])
                 });
-                let here = in_effect.on(&path);
+                let here = in_effect.on(path);
                 for (kind, covered) in kinds.iter().zip(covered) {
                     let mut results = here.iter();
                     if let Some((profile, effective)) = results.find_map(|(id, effective)| {
@@ -243,43 +243,44 @@ impl CoverageReport {
     }
 }
 
-/// The settings of each kind, by the paths that were evaluated.
+/// The settings of each kind, by the paths in full detail.
 pub(super) struct InEffect<'v> {
     pub(super) seen: Seen<'v>,
-    by_kind: BTreeMap<KindId, HashMap<Path, &'v Arc<Effective>>>,
+    by_kind: BTreeMap<KindId, HashMap<Path, Arc<Effective>>>,
+    /// Every path, policies or none.
+    all: Vec<Path>,
 }
 
 impl<'v> InEffect<'v> {
-    pub(super) fn new(seen: Seen<'v>) -> Self {
-        let mut by_kind: BTreeMap<KindId, HashMap<Path, &'v Arc<Effective>>> = BTreeMap::new();
-        for (kind, path) in seen.effective.iter() {
+    pub(super) fn new(seen: Seen<'v>, work: &Work) -> Self {
+        let Refinement {
+            by_kind: refined,
+            all,
+        } = Refinement::new(seen.attachments, work, |start| seen.effective.has(start));
+        let mut by_kind: BTreeMap<KindId, HashMap<Path, Arc<Effective>>> = BTreeMap::new();
+        for (kind, [paths, _]) in refined {
             // Without content, nothing of the policies on the way applies.
-            if !path.effective.content.is_empty() {
-                let by_path = by_kind.entry(kind).or_default();
-                by_path.insert(path.path, &path.effective);
-            }
+            let applying = paths
+                .into_iter()
+                .filter(|path| !path.effective.content.is_empty());
+            let applying = applying.map(|path| (path.path, path.effective));
+            by_kind.entry(kind).or_default().extend(applying);
         }
-        Self { seen, by_kind }
+        Self { seen, by_kind, all }
     }
 
     /// The paths that traffic takes: to each listener, and through each route to the last thing that is known of it.
-    pub(super) fn paths(&self, work: &Work) -> Vec<Path> {
-        let starts = self.seen.attachments.topology.starts();
-        let starts = starts.filter(|start| self.seen.effective.has(*start));
-        let all: Vec<Path> = starts
-            .flat_map(|start| all_paths_from(self.seen.attachments, start, work))
-            .collect();
-        let above: HashSet<Path> = all.iter().filter_map(above).collect();
-        let ends = |path: &Path| match path.route {
-            Some(_) => !above.contains(path),
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        let above: HashSet<Path> = self.all.iter().filter_map(above).collect();
+        self.all.iter().filter(move |path| match path.route {
+            Some(_) => !above.contains(*path),
             None => path.end() == Level::Listener,
-        };
-        all.into_iter().filter(ends).collect()
+        })
     }
 
     /// The result of each kind that applies on one of these paths.
-    pub(super) fn on(&self, path: &Path) -> Vec<(KindId, &'v Arc<Effective>)> {
-        let candidates = shorter(path);
+    pub(super) fn on(&self, path: &Path) -> Vec<(KindId, &Arc<Effective>)> {
+        let candidates = prefixes(path);
         let found = self.by_kind.iter().filter_map(|(kind, by_path)| {
             let profile = self.profile(*kind);
             let counts = |candidate: &&Path| {
@@ -288,7 +289,7 @@ impl<'v> InEffect<'v> {
                     && profile.counts(candidate.end(), path.end())
             };
             let mut candidates = candidates.iter().filter(counts);
-            candidates.find_map(|candidate| Some((*kind, *by_path.get(candidate)?)))
+            candidates.find_map(|candidate| Some((*kind, by_path.get(candidate)?)))
         });
         found.collect()
     }
@@ -312,26 +313,12 @@ fn above(path: &Path) -> Option<Path> {
     is_below.then_some(above)
 }
 
-/// A path, and those that leave out levels of it, because a kind does not tell them apart; the longest first.
-fn shorter(path: &Path) -> Vec<Path> {
-    let mut found = vec![*path];
-    let leave_out: [fn(&mut Path); 5] = [
-        |path| path.port = None,
-        |path| (path.port, path.backend) = (None, None),
-        |path| path.rule = None,
-        |path| path.via = None,
-        |path| path.listener = None,
-    ];
-    for leave_out in leave_out {
-        for mut path in found.clone() {
-            leave_out(&mut path);
-            found.push(path);
-        }
-    }
+/// A path and what is above it, the longest first: a kind may end at any of these levels.
+fn prefixes(path: &Path) -> Vec<Path> {
+    let mut found: Vec<Path> = std::iter::successors(Some(*path), above).collect();
     let start = Path::from(path.start);
     let listener = path.listener;
     found.extend([Path { listener, ..start }, start]);
-    let mut unique = HashSet::new();
-    found.retain(|path| unique.insert(*path));
+    found.dedup();
     found
 }

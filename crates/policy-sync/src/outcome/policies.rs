@@ -6,10 +6,11 @@ use std::sync::Arc;
 use apimachinery::Work;
 use kube_json::Value;
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use super::inventory::{Inventory, InventoryScope, SourceLine};
+use super::fleet_view::{FleetScope, FleetView};
 use super::policy_view::{ClusterLists, OverlayChanges, PolicyView, Seen, key_of, on_paths};
+use super::settings::SourceLine;
 use crate::api::condition::Condition;
 use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
 use crate::object::Object;
@@ -46,7 +47,7 @@ pub struct PolicyReport {
     pub cluster: Option<String>,
     /// What there is, whether a policy holds there or not, and what policies come to.
     #[serde(flatten)]
-    inventory: Option<Inventory>,
+    fleet: Option<FleetView>,
 }
 
 /// A policy that is not on the cluster that is looked at.
@@ -277,36 +278,15 @@ pub struct DecisionEntry {
     pub because: &'static str,
 }
 
-/// The status of a policy, or of a target, on one cluster, as it is held.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The status of a policy, or of a target, on one cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OnCluster {
     /// The cluster.
     pub cluster: Arc<str>,
-    /// The condition there, shared by all clusters with the same one: there may be thousands.
-    condition: Option<Arc<Condition>>,
-}
-
-/// The status of a policy, or of a target, on one cluster.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "OnCluster")]
-struct OnClusterEntry<'o> {
-    /// The cluster.
-    cluster: &'o str,
-    /// Condition Enforced, of kinds that have it.
+    /// The condition there: Enforced, Programmed, or Attached, of kinds that have it; Overridden, of kinds without a
+    /// condition that says whether they are in effect; of a target, `<Kind>Affected`. Thousands of clusters may share it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    enforced: Option<&'o Condition>,
-    /// Condition Programmed, of kinds that have it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    programmed: Option<&'o Condition>,
-    /// Condition Overridden, of kinds that have it, and of kinds without a condition that says whether they are in effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    overridden: Option<&'o Condition>,
-    /// Condition Attached, of kinds that have it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attached: Option<&'o Condition>,
-    /// Of a target: a condition `<Kind>Affected`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    affected: Option<&'o Condition>,
+    pub condition: Option<Arc<Condition>>,
 }
 
 impl PolicyEntry {
@@ -506,32 +486,6 @@ impl OnCluster {
     }
 }
 
-impl Serialize for OnCluster {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let condition = self.condition();
-        let named = |name: &str| condition.filter(|condition| condition.kind == name);
-        OnClusterEntry {
-            cluster: &self.cluster,
-            enforced: named("Enforced"),
-            programmed: named("Programmed"),
-            overridden: named("Overridden"),
-            attached: named("Attached"),
-            affected: condition.filter(|condition| condition.kind.ends_with("Affected")),
-        }
-        .serialize(serializer)
-    }
-}
-
-impl schemars::JsonSchema for OnCluster {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        OnClusterEntry::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        OnClusterEntry::json_schema(generator)
-    }
-}
-
 /// The condition of a policy on a cluster that is an exception. Kuadrant's message does not name who took a part, and a
 /// policy that lives there is what a reader looks for. A kind that has no such condition gets Envoy Gateway's.
 pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Condition> {
@@ -547,20 +501,23 @@ pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Co
 }
 
 impl PolicyReport {
-    /// The report without places and without what there is beside policies: what the text for people is made from.
-    pub fn of(view: &PolicyView<'_>) -> Self {
-        Self::located(view, |_| None)
-    }
-
-    fn located(view: &PolicyView<'_>, place: impl Fn(&Object) -> Option<SourceLine>) -> Self {
+    /// The report. What there is beside policies is left out unless it is `whole`: no text for people shows it.
+    pub fn new(view: &PolicyView<'_>, locate: &dyn Locate, whole: bool) -> Self {
         let policies = policies(view).into_iter().map(|(object, entry)| PolicyEntry {
-            place: place(object),
+            place: SourceLine::of(locate, object.place("")),
             ..entry
         });
         let policies: Vec<PolicyEntry> = policies.collect();
         let names: BTreeSet<&str> = policies.iter().map(|entry| entry.policy.as_str()).collect();
         let overlays = view.overlays.iter();
         let overlays = overlays.filter(|change| names.contains(&*change.object));
+        let clusters = view.seen().flat_map(|seen| seen.clusters);
+        let clusters: HashSet<&str> = clusters.map(String::as_str).collect();
+        let scope = FleetScope {
+            is_listed: &|name| clusters.contains(name),
+            work: &Work::unlimited(),
+            hidden: &mut Hidden::default(),
+        };
         Self {
             api_version: API_VERSION,
             kind: "PolicyReport",
@@ -570,24 +527,7 @@ impl PolicyReport {
             policies,
             elsewhere: elsewhere(view),
             cluster: view.cluster.map(str::to_owned),
-            inventory: None,
-        }
-    }
-
-    /// The whole report.
-    pub fn new(view: &PolicyView<'_>, locate: &dyn Locate) -> Self {
-        let clusters = view.seen().flat_map(|seen| seen.clusters);
-        let clusters: HashSet<&str> = clusters.map(String::as_str).collect();
-        let scope = InventoryScope {
-            is_listed: &|name| clusters.contains(name),
-            work: &Work::unlimited(),
-            hidden: &mut Hidden::default(),
-        };
-        let inventory = Inventory::new(view, locate, scope);
-        let place = |object: &Object| SourceLine::of(locate, object.place(""));
-        Self {
-            inventory,
-            ..Self::located(view, place)
+            fleet: whole.then(|| FleetView::new(view, locate, scope)).flatten(),
         }
     }
 }

@@ -11,8 +11,8 @@ use kube_json::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::inventory::SourceLine;
 use super::rule_outcome::RuleOutcome;
+use super::settings::SourceLine;
 use crate::api::condition::Condition;
 use crate::diagnostic::{Code, Finding, Locate, Part, Place};
 use crate::object::Object;

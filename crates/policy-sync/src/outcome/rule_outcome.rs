@@ -103,10 +103,10 @@ impl RuleOutcome {
     #[must_use]
     pub fn listed(&self, is_listed: impl Fn(&RuleViolation) -> bool, locate: &dyn Locate) -> Self {
         let mut listed = self.clone();
-        listed.place = SourceLine::slashed(locate, self.at.clone());
+        listed.place = SourceLine::of(locate, self.at.clone());
         listed.violations.retain(is_listed);
         for violation in &mut listed.violations {
-            violation.place = SourceLine::slashed(locate, violation.at.clone());
+            violation.place = SourceLine::of(locate, violation.at.clone());
         }
         listed
     }

@@ -102,15 +102,21 @@ pub fn check_rules<'h>(
     let places = view.seen().filter(|seen| !seen.clusters.is_empty());
     let places: Vec<(usize, Seen<'_>)> = places.enumerate().collect();
     let evaluated = parallel::map(&places, |(number, seen)| {
+        let clusters = seen.clusters.iter().map(String::as_str);
+        let clusters: ClusterNames = clusters.filter(|name| admits(name)).map(Arc::from).collect();
+        let chosen = rules.values().map(|rule| rule.chosen(&clusters, &fleet));
+        let chosen: Vec<Vec<EvaluatedClusters>> = chosen.collect();
+        if chosen.iter().all(Vec::is_empty) {
+            return Judgments::new();
+        }
         let mut evaluation = Evaluation {
-            fleet: &fleet,
             number: *number,
             work: &work,
-            in_effect: InEffect::new(*seen),
+            in_effect: &InEffect::new(*seen, &work),
             cache: HashMap::new(),
             judgments: Judgments::new(),
         };
-        evaluation.run(&rules, &admits);
+        evaluation.run(&rules, &chosen);
         evaluation.judgments
     });
     // Which paths were still evaluated is an accident: it must not show.
@@ -299,6 +305,27 @@ fn member(object: &Object, field: &str) -> Value {
 }
 
 impl Rule<'_> {
+    /// The clusters of a place for which it is evaluated.
+    fn chosen(&self, clusters: &ClusterNames, fleet: &Fleet<'_>) -> Vec<EvaluatedClusters> {
+        let chosen = match &self.clusters {
+            Some(chosen) => clusters
+                .iter()
+                .filter(|name| chosen.contains(&***name))
+                .cloned()
+                .collect(),
+            None => Arc::clone(clusters),
+        };
+        // Without the variable, what is true of one cluster is true of all.
+        if !self.has_variable("cluster") {
+            return Vec::from_iter(Some((chosen, None)).filter(|(chosen, _)| !chosen.is_empty()));
+        }
+        let each = chosen.iter().map(|name| {
+            let variable = fleet.get(&**name).map(Variable::from);
+            (ClusterNames::from([Arc::clone(name)]), variable)
+        });
+        each.collect()
+    }
+
     fn has_variable(&self, name: &str) -> bool {
         let matches = self.matches.iter();
         matches
@@ -427,12 +454,11 @@ impl Judgment {
 }
 
 /// The evaluation of all rules on clusters that are alike.
-struct Evaluation<'v, 'w> {
-    fleet: &'w Fleet<'v>,
+struct Evaluation<'v> {
     /// The number of the place.
     number: usize,
-    work: &'w Work,
-    in_effect: InEffect<'v>,
+    work: &'v Work,
+    in_effect: &'v InEffect<'v>,
     /// The variable `effective`, by the results that it is made of.
     cache: HashMap<Vec<(KindId, *const Effective)>, Arc<Variable>>,
     judgments: Judgments,
@@ -453,25 +479,19 @@ type Setting<'v> = (&'v str, &'v Leaf, Variable);
 /// Clusters for which a rule is evaluated once, and the variable of the one cluster if the rule reads it.
 type EvaluatedClusters = (ClusterNames, Option<Variable>);
 
-impl<'v> Evaluation<'v, '_> {
-    fn run(&mut self, rules: &BTreeMap<usize, Rule<'_>>, admits: &dyn Fn(&str) -> bool) {
-        let clusters = self.in_effect.seen.clusters.iter().map(String::as_str);
-        let clusters: ClusterNames = clusters.filter(|name| admits(name)).map(Arc::from).collect();
-        let chosen = rules.values().map(|rule| self.chosen(rule, &clusters));
-        let chosen: Vec<Vec<EvaluatedClusters>> = chosen.collect();
-        if chosen.iter().all(Vec::is_empty) {
-            return;
-        }
-        for path in self.in_effect.paths(self.work) {
-            let in_effect = self.in_effect.on(&path);
+impl<'v> Evaluation<'v> {
+    fn run(&mut self, rules: &BTreeMap<usize, Rule<'_>>, chosen: &[Vec<EvaluatedClusters>]) {
+        let evaluated = self.in_effect;
+        for path in evaluated.paths() {
+            let in_effect = evaluated.on(path);
             let on = EvaluatedPath {
                 effective: self.effective(&in_effect),
-                variable: Variable::from(&self.path(&path)),
-                path,
+                variable: Variable::from(&self.path(path)),
+                path: *path,
                 in_effect,
             };
             let mut settings: BTreeMap<&GroupKind, Vec<Option<Setting<'v>>>> = BTreeMap::new();
-            for ((number, rule), chosen) in rules.iter().zip(&chosen) {
+            for ((number, rule), chosen) in rules.iter().zip(chosen) {
                 let settings: &[Option<Setting<'v>>] = match &rule.each {
                     Some(kind) => settings.entry(kind).or_insert_with(|| self.settings(kind, &on)),
                     None => &[None],
@@ -487,27 +507,6 @@ impl<'v> Evaluation<'v, '_> {
                 }
             }
         }
-    }
-
-    /// The clusters of this place for which a rule is evaluated.
-    fn chosen(&self, rule: &Rule<'_>, clusters: &ClusterNames) -> Vec<EvaluatedClusters> {
-        let chosen = match &rule.clusters {
-            Some(chosen) => clusters
-                .iter()
-                .filter(|name| chosen.contains(&***name))
-                .cloned()
-                .collect(),
-            None => Arc::clone(clusters),
-        };
-        // Without the variable, what is true of one cluster is true of all.
-        if !rule.has_variable("cluster") {
-            return Vec::from_iter(Some((chosen, None)).filter(|(chosen, _)| !chosen.is_empty()));
-        }
-        let each = chosen.iter().map(|name| {
-            let variable = self.fleet.get(&**name).map(Variable::from);
-            (ClusterNames::from([Arc::clone(name)]), variable)
-        });
-        each.collect()
     }
 
     fn judge(

@@ -29,12 +29,30 @@ impl EffectivePolicies {
 
     /// Computes them for the starts that `wanted` chooses.
     pub fn for_starts(attachments: &Attachments<'_>, work: &Work, wanted: impl Fn(Start) -> bool) -> Self {
+        Self::on_paths(attachments, work, false, wanted)
+    }
+
+    /// The same on every path in full detail: through each listener, to each rule or port, whether or not a policy names one.
+    pub(crate) fn refined(
+        attachments: &Attachments<'_>,
+        work: &Work,
+        wanted: impl Fn(Start) -> bool,
+    ) -> Self {
+        Self::on_paths(attachments, work, true, wanted)
+    }
+
+    fn on_paths(
+        attachments: &Attachments<'_>,
+        work: &Work,
+        is_refined: bool,
+        wanted: impl Fn(Start) -> bool,
+    ) -> Self {
         let starts = attachments.topology.starts();
         let starts: Vec<Start> = starts.filter(|start| wanted(*start)).collect();
         let by_start = parallel::map(&starts, |start| {
             let kinds = attachments.kinds.ids();
             let paths = kinds.map(|kind| {
-                let [paths, _] = paths_from(attachments, kind, (*start, false), work);
+                let [paths, _] = paths_from(attachments, kind, (*start, is_refined), work);
                 paths
             });
             (*start, Table::from_rows(paths.collect()))

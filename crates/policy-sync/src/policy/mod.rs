@@ -38,7 +38,6 @@ pub use model::{
     Authored, AuthoredId, Content, Copied, Declared, Entry, KindId, Layer, Leaf, Policy, PolicyId, Rule,
     Side, Target,
 };
-pub(crate) use paths::all_paths_from;
 pub use paths::too_many_paths;
 #[cfg(test)]
 pub(crate) use products::ReferenceFields;

@@ -192,7 +192,7 @@ impl<'a> Seen<'a> {
 
     /// What is reported about its policies.
     pub(crate) fn report(&self) -> PolicyReport {
-        self.view(PolicyReport::of)
+        self.view(PolicyReport::new)
     }
 
     /// The predicted statuses of everything, as a controller of this name has them.

@@ -88,7 +88,8 @@ impl EffectiveChange {
     /// `namespace/name` of the policies that gave the settings that are lost, sorted.
     pub fn lost_from(&self) -> Vec<&str> {
         let gone = self.settings.iter().filter(|setting| setting.new.is_none());
-        let from: BTreeSet<&str> = gone.filter_map(|setting| setting.old_from.as_deref()).collect();
+        let from = gone.filter_map(|setting| setting.old_from.as_deref());
+        let from: BTreeSet<&str> = from.map(key_of).collect();
         from.into_iter().collect()
     }
 }
@@ -105,19 +106,12 @@ pub struct SettingChange {
     /// Absent if it was removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Arc<Value>>,
-    /// `namespace/name` of the policy that gave it.
+    /// Locator of the policy that gave it.
     #[serde(skip)]
-    pub old_from: Option<String>,
-    /// `namespace/name` of the policy that gives it.
+    pub old_from: Option<Arc<str>>,
+    /// Locator of the policy that gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub new_from: Option<String>,
-}
-
-/// Locator of the policy that gives the new value of a setting, of those that hold then.
-pub fn giver<'p>(policies: &'p [String], setting: &SettingChange) -> Option<&'p str> {
-    let key = setting.new_from.as_deref()?;
-    let mut policies = policies.iter().map(String::as_str);
-    policies.find(|locator| key_of(locator) == key)
+    pub new_from: Option<Arc<str>>,
 }
 
 /// Hides the values of Secrets in settings, of which each list is shared by many paths.
@@ -401,12 +395,12 @@ impl<'s> Sides<'s> {
 
 /// What the end of a path is.
 fn level(path: &[NodeName]) -> Option<Level> {
-    path.last().map(|last| last.0.level)
+    path.last().map(|last| last.level)
 }
 
 /// The part of a path from its route on.
 fn behind_route(path: &[NodeName]) -> Option<&[NodeName]> {
-    let at = path.iter().position(|name| name.0.level == Level::Route)?;
+    let at = path.iter().position(|name| name.level == Level::Route)?;
     path.get(at..)
 }
 
@@ -660,7 +654,7 @@ fn differing(results: [Option<&Settings>; 2]) -> Vec<SettingChange> {
         .filter_map(|name| {
             let (before, after) = (old.get(name), new.get(name));
             let value = |setting: Option<&Setting>| setting.map(|setting| Arc::clone(&setting.value));
-            let from = |setting: Option<&Setting>| setting.map(|setting| setting.from.clone());
+            let from = |setting: Option<&Setting>| setting.map(|setting| Arc::clone(&setting.from));
             (value(before) != value(after)).then(|| SettingChange {
                 setting: name.to_string(),
                 old: value(before),
@@ -825,7 +819,7 @@ impl Changing<'_> {
         let mut by_rest: BTreeMap<PathNames, usize> = BTreeMap::new();
         for path in &found {
             if let [start, listener, rest @ ..] = &**path
-                && listener.0.level == Level::Listener
+                && listener.level == Level::Listener
                 && !rest.is_empty()
             {
                 let rest = [std::slice::from_ref(start), rest].concat().into();
@@ -858,17 +852,17 @@ impl Changing<'_> {
     /// A change on a path that stands for some.
     fn on_path(&self, path: &[NodeName], change: EffectiveChange) -> EffectiveChange {
         let class = path.first().and_then(|start| self.settings.class_of.get(start));
-        let locators = class.into_iter().chain(path.iter().map(|name| &name.0.locator));
+        let locators = class.into_iter().chain(path.iter().map(|name| &name.locator));
         let any_route = (self.paths.contains(path)
             && self.has_any_route()
             && level(path) == Some(Level::Listener)
             && !self.below(path).any(|below| self.around.contains(&*below)))
         .then(|| "any route".to_owned());
-        let labels = path.iter().map(|name| name.0.label.clone());
+        let labels = path.iter().map(|name| name.label.clone());
         let labels: Vec<String> = labels.chain(any_route.clone()).collect();
         let mut place: Vec<String> = path
             .iter()
-            .map(|name| (name.0.level, &name.0.label))
+            .map(|name| (name.level, &name.label))
             .map(|(level, label)| match level {
                 Level::Gateway if path.len() > 1 => {
                     label.strip_prefix("Gateway ").unwrap_or(label).to_owned()

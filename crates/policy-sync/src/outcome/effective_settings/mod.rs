@@ -7,9 +7,8 @@
 
 mod changes;
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use apimachinery::Work;
@@ -17,7 +16,7 @@ use kube_json::{Text, Value};
 use serde::Serialize;
 
 use super::{PolicyView, Seen, share};
-pub use changes::{EffectiveChange, Presence, SettingChange, conceal, giver};
+pub use changes::{EffectiveChange, Presence, SettingChange, conceal};
 
 use crate::diagnostic::Finding;
 use crate::policy::{
@@ -195,8 +194,8 @@ struct Settings {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Setting {
     value: Arc<Value>,
-    /// `namespace/name` of the policy.
-    from: String,
+    /// Locator of the policy.
+    from: Arc<str>,
 }
 
 /// The cluster that stands for the hub, where a Gateway goes to no cluster, and where only a mesh leads.
@@ -326,7 +325,7 @@ impl Settings {
             .map(|(key, leaf)| {
                 let setting = Setting {
                     value: Arc::clone(&leaf.value),
-                    from: author(key, leaf).object.key(),
+                    from: Arc::clone(&author(key, leaf).locator),
                 };
                 (Arc::clone(key), setting)
             })
@@ -335,16 +334,14 @@ impl Settings {
         let is_by_policy = spec.is_none();
         let mut by_policy: BTreeMap<Arc<str>, Setting> = BTreeMap::new();
         if profile.same_target == SameTarget::Unknown && !is_by_policy {
-            let mut leaves: BTreeMap<String, (Vec<&Leaf>, String)> = BTreeMap::new();
+            let mut leaves: BTreeMap<&Arc<str>, Vec<&Leaf>> = BTreeMap::new();
             for (key, leaf) in effective.content.iter() {
-                let author = author(key, leaf);
-                let of_author = leaves.entry(author.locator.to_string());
-                let (leaves, _) = of_author.or_insert_with(|| (Vec::new(), author.object.key()));
-                leaves.push(leaf);
+                leaves.entry(&author(key, leaf).locator).or_default().push(leaf);
             }
-            by_policy.extend(leaves.into_iter().map(|(locator, (leaves, from))| {
+            by_policy.extend(leaves.into_iter().map(|(locator, leaves)| {
                 let value = Arc::new(unflatten(leaves.into_iter()));
-                (Arc::from(locator), Setting { value, from })
+                let from = Arc::clone(locator);
+                (Arc::clone(locator), Setting { value, from })
             }));
         }
         let whole = match spec {
@@ -370,59 +367,21 @@ impl Settings {
 }
 
 /// A node by what it is on a path, and its locator: the same on both sides.
-#[derive(Debug, Clone)]
-struct NodeName(Arc<Named>);
+type NodeName = Arc<Named>;
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Named {
     level: Level,
     locator: String,
     /// Its part of the label of a path.
     label: String,
-    /// Of the level and the locator: ten thousand paths lead through one Gateway, and each is looked up for each class.
-    hash: u64,
 }
 
-impl NodeName {
-    fn new(level: Level, locator: String, label: String) -> Self {
-        let mut hasher = DefaultHasher::new();
-        (level, &locator).hash(&mut hasher);
-        Self(Arc::new(Named {
-            level,
-            locator,
-            label,
-            hash: hasher.finish(),
-        }))
-    }
-
-    fn key(&self) -> (Level, &str) {
-        (self.0.level, &self.0.locator)
-    }
-}
-
-impl PartialEq for NodeName {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || (self.0.hash == other.0.hash && self.key() == other.key())
-    }
-}
-
-impl Eq for NodeName {}
-
-impl Hash for NodeName {
+impl Hash for Named {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.0.hash);
-    }
-}
-
-impl PartialOrd for NodeName {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for NodeName {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
+        // The rest follows from it, but for a Service, which may be a start or a backend: ten thousand paths lead through
+        // one Gateway, and each is looked up for each class.
+        self.locator.hash(state);
     }
 }
 
@@ -435,11 +394,14 @@ struct Names<'t, 'a> {
 impl Names<'_, '_> {
     fn node(&mut self, level: Level, node: Node) -> NodeName {
         let topology = self.topology;
-        let name = self
-            .known
-            .entry((level, node))
-            .or_insert_with(|| NodeName::new(level, topology.locator(node), topology.step_label(node)));
-        name.clone()
+        let name = self.known.entry((level, node)).or_insert_with(|| {
+            Arc::new(Named {
+                level,
+                locator: topology.locator(node),
+                label: topology.step_label(node),
+            })
+        });
+        Arc::clone(name)
     }
 
     /// The nodes of a path.

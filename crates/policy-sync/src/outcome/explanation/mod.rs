@@ -10,23 +10,22 @@ use std::sync::Arc;
 pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_request};
 
 use indexmap::IndexMap;
-use kube_json::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::effective_settings::{EffectiveSettings, conceal, giver};
+use super::if_deleted::{ChangeIfDeleted, if_deleted};
+use super::settings::{AppliedSetting, LostSetting, SettingEntries};
 use super::{
-    ClusterLists, Found, OverlayChanges, PolicyEntry, PolicyView, RuleOutcome, Seen, SourceLine, on_paths,
-    overlay_changes,
+    ClusterLists, Found, OnCluster, OverlayChanges, PolicyEntry, PolicyView, RuleOutcome, Seen, SourceLine,
+    on_paths, overlay_changes,
 };
 use crate::api::condition::Condition;
-use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
+use crate::diagnostic::{API_VERSION, Locate};
 use crate::object::Object;
 use crate::placing::overlays::Overlays;
-use crate::policy::{self, Effective, KindId, Leaf, Loss, Outcome, PolicyId, Reach, Rule};
+use crate::policy::{self, Effective, KindId, Leaf, Outcome, PolicyId, Reach};
 use crate::topology::Node;
 use apimachinery::Identity;
-use apimachinery::pointer::{dotted, inside};
 
 /// Everything about one object, kind `Explanation`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -108,9 +107,9 @@ pub struct PolicyPart {
     pub overrides: Vec<Loser>,
     /// Clusters where a spoke-local policy changes this.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub on_clusters: Vec<ClusterPart>,
+    pub on_clusters: Vec<OnCluster>,
     /// What would change if it were deleted.
-    pub if_deleted: Vec<ChangePart>,
+    pub if_deleted: Vec<ChangeIfDeleted>,
 }
 
 /// A policy that overrides another one.
@@ -153,49 +152,6 @@ pub struct ReachPart {
     pub backends: Vec<String>,
 }
 
-/// The state of a policy on one cluster.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ClusterPart {
-    /// The cluster.
-    pub cluster: String,
-    /// Enforced or Programmed there.
-    pub condition: Condition,
-}
-
-/// Results that would change.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ChangePart {
-    /// The paths, as locators.
-    pub paths: Vec<Vec<String>>,
-    /// The paths for people.
-    #[serde(skip)]
-    pub labels: Vec<String>,
-    /// The clusters where that is so, sorted; none for a Gateway that is on no cluster.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub clusters: Vec<String>,
-    /// Whether those are all clusters of the Gateway.
-    #[serde(skip)]
-    pub everywhere: bool,
-    /// Settings that would be removed or change: name, old value, new value (none if removed).
-    pub changes: Vec<SettingIfDeleted>,
-}
-
-/// One setting that would change.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SettingIfDeleted {
-    /// Rule id or JSON pointer.
-    pub setting: String,
-    /// Today's value; absent when there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub before: Option<Arc<Value>>,
-    /// The value without the policy; absent when there would be none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub after: Option<Arc<Value>>,
-    /// Locator of the policy that would give it.
-    pub after_from: Option<String>,
-}
-
 /// Paths with one result.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ExplainedPaths {
@@ -215,9 +171,9 @@ pub struct ExplainedPaths {
     #[serde(skip)]
     pub everywhere: bool,
     /// The settings that are in effect, and where they come from.
-    pub settings: Vec<ExplainedSetting>,
+    pub settings: Vec<AppliedSetting>,
     /// The settings that are overridden, and why.
-    pub overridden: Vec<ExplainedLoss>,
+    pub overridden: Vec<LostSetting>,
     /// Policies on the paths that their controller refuses: none of their settings takes effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedPolicy>,
@@ -231,73 +187,6 @@ pub struct RefusedPolicy {
     /// File and line.
     #[serde(flatten)]
     pub place: Option<SourceLine>,
-}
-
-/// A setting with its origin.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ExplainedSetting {
-    /// Rule id or JSON pointer.
-    pub setting: String,
-    /// Its value.
-    pub value: Value,
-    /// Locator of the policy.
-    pub policy: String,
-    /// File and line.
-    #[serde(flatten)]
-    pub place: Option<SourceLine>,
-    /// What ClusterOverlays changed in it on these clusters.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub overlaid: Vec<OverlaidSetting>,
-}
-
-/// A field of a setting that a ClusterOverlay changed.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct OverlaidSetting {
-    /// Where it is in the policy.
-    #[serde(rename = "field")]
-    pub path: String,
-    /// Its value on the hub; absent if the overlay adds it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hub: Option<Value>,
-    /// Its value here; absent if the overlay removes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub here: Option<Value>,
-    /// Locator of the overlay.
-    pub overlay: String,
-    /// File and line.
-    #[serde(flatten)]
-    pub place: Option<SourceLine>,
-}
-
-/// A setting that is overridden.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ExplainedLoss {
-    /// Rule id or JSON pointer.
-    pub setting: String,
-    /// Its value there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<Value>,
-    /// File and line of it.
-    #[serde(flatten)]
-    pub place: Option<SourceLine>,
-    /// The policy that sets it.
-    pub policy: String,
-    /// The policies that override it.
-    pub by: Vec<String>,
-    /// The rule that decided, by its stable name.
-    pub rule: &'static str,
-    /// The rule in words.
-    pub because: &'static str,
-}
-
-impl ExplainedLoss {
-    /// Whether the order of names decided.
-    #[must_use]
-    pub fn is_decided_by_name(&self) -> bool {
-        [Rule::FirstByName, Rule::LaterChallenger]
-            .map(Rule::name)
-            .contains(&self.rule)
-    }
 }
 
 /// Explains an object of the input, or something that a route or a policy names; `overlays` are those of the input. `without` is the same input without
@@ -378,6 +267,7 @@ pub fn effective_paths(view: &PolicyView<'_>, locate: &dyn Locate) -> Vec<Explai
 struct Explainer<'e, 'a> {
     view: &'e PolicyView<'a>,
     locate: &'e dyn Locate,
+    settings: RefCell<SettingEntries<'e>>,
     clusters: RefCell<ClusterLists<'e>>,
 }
 
@@ -386,6 +276,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
         Self {
             view,
             locate,
+            settings: RefCell::new(SettingEntries::new(locate, None)),
             clusters: RefCell::default(),
         }
     }
@@ -397,11 +288,6 @@ impl<'e, 'a> Explainer<'e, 'a> {
 
     fn place(&self, object: &Object, pointer: &str) -> Option<SourceLine> {
         SourceLine::of(self.locate, object.place(pointer))
-    }
-
-    /// The line of the name of a setting, which is where somebody looks.
-    fn setting(&self, object: &Object, pointer: &str) -> Option<SourceLine> {
-        SourceLine::of(self.locate, object.key_place(pointer))
     }
 
     /// The clusters where it is; of a policy, also those from which another one keeps it.
@@ -628,17 +514,10 @@ impl<'e, 'a> Explainer<'e, 'a> {
         if profile.priority_field.is_some() {
             content.sort_by_key(|(_, leaf)| effective.chain.iter().position(|(_, id)| *id == leaf.policy));
         }
-        let settings = content.into_iter().map(|(name, leaf)| {
-            let (authored, pointer) = seen.attachments.written_at(name, leaf);
-            ExplainedSetting {
-                setting: name.to_string(),
-                value: without_secrets(&leaf.value),
-                policy: authored.locator.to_string(),
-                place: self.setting(authored.object, &pointer),
-                overlaid: self.overlaid(authored.object, &pointer),
-            }
-        });
-        let losses = effective.losses.iter();
+        let mut entries = self.settings.borrow_mut();
+        let settings = content.into_iter();
+        let settings = settings.map(|(name, leaf)| entries.applied(seen.attachments, name, leaf));
+        let settings = settings.collect();
         let refused = effective.refused.iter();
         let refused = refused.flat_map(|id| seen.attachments.policy(*id).authors(*id));
         let refused = refused.map(|(_, authored)| RefusedPolicy {
@@ -652,45 +531,9 @@ impl<'e, 'a> Explainer<'e, 'a> {
             labels: Vec::new(),
             clusters: Arc::default(),
             everywhere: true,
-            settings: settings.collect(),
-            overridden: losses.map(|loss| self.loss(seen, effective, loss)).collect(),
+            settings,
+            overridden: entries.losses(seen.attachments, effective),
             refused: refused.collect(),
-        }
-    }
-
-    /// The fields at, above, or below a pointer that ClusterOverlays changed.
-    fn overlaid(&self, object: &Object, pointer: &str) -> Vec<OverlaidSetting> {
-        let Some(fields) = &object.overlaid else {
-            return Vec::new();
-        };
-        let is_inside = |inner: &str, outer: &str| inside(inner, outer).is_some();
-        let is_meant = |field: &str| is_inside(pointer, field) || is_inside(field, pointer);
-        let fields = fields.iter().filter(|field| is_meant(&field.pointer));
-        let fields = fields.map(|field| OverlaidSetting {
-            path: dotted(&field.pointer),
-            hub: field.hub.as_ref().map(without_secrets),
-            here: object.value.pointer(&field.pointer).map(without_secrets),
-            overlay: field.overlay.locator(),
-            place: self.setting(object, &field.pointer),
-        });
-        fields.collect()
-    }
-
-    fn loss(&self, seen: Seen<'_>, effective: &Effective, loss: &Loss) -> ExplainedLoss {
-        let attachments = seen.attachments;
-        let first = loss.by.first();
-        let rule = first.and_then(|by| effective.rule(attachments, *by, loss.policy));
-        let whose = attachments.authored(loss.policy);
-        let leaf = attachments.lost(loss.policy, &loss.key);
-        let by = loss.by.iter().map(|by| attachments.authored(*by));
-        ExplainedLoss {
-            setting: loss.key.to_string(),
-            value: leaf.map(|leaf| without_secrets(&leaf.value)),
-            place: leaf.and_then(|leaf| self.setting(whose.object, &leaf.source_pointer())),
-            policy: whose.locator.to_string(),
-            by: by.map(|by| by.locator.to_string()).collect(),
-            rule: rule.map_or("", Rule::name),
-            because: rule.map_or("", Rule::because),
         }
     }
 
@@ -721,13 +564,8 @@ impl<'e, 'a> Explainer<'e, 'a> {
         };
         let set = |set: BTreeSet<String>| set.into_iter().collect();
         let entry = entry.map(|entry| (entry.conditions, entry.on_clusters));
-        let (conditions, on_clusters) = entry.unwrap_or_default();
-        let on_clusters = on_clusters.iter().filter_map(|on| {
-            Some(ClusterPart {
-                cluster: on.cluster.to_string(),
-                condition: on.condition()?.clone(),
-            })
-        });
+        let (conditions, mut on_clusters) = entry.unwrap_or_default();
+        on_clusters.retain(|on_cluster| on_cluster.condition.is_some());
         PolicyPart {
             conditions,
             targets: set(targets),
@@ -740,59 +578,8 @@ impl<'e, 'a> Explainer<'e, 'a> {
             },
             overridden_by: self.winners(locator),
             overrides: self.losers(locator),
-            on_clusters: on_clusters.collect(),
+            on_clusters,
             if_deleted: without.map_or_else(Vec::new, |without| if_deleted(view, without)),
         }
     }
-}
-
-/// What each path would lose or get instead; paths with equal changes on the same clusters together.
-fn if_deleted(view: &PolicyView<'_>, without: &PolicyView<'_>) -> Vec<ChangePart> {
-    let settings = [view, without].map(|view| EffectiveSettings::with_hub(view).ok());
-    let [Some(before), Some(after)] = settings else {
-        return Vec::new();
-    };
-    let mut changes = EffectiveSettings::changes(&before, &after);
-    let settings = changes.iter_mut().map(|change| &mut change.settings);
-    conceal(settings, &mut Hidden::default());
-    let mut grouped: BTreeMap<(String, Vec<String>), ChangePart> = BTreeMap::new();
-    for change in changes {
-        let settings = change.settings.iter().map(|setting| SettingIfDeleted {
-            setting: setting.setting.clone(),
-            before: setting.old.clone(),
-            after: setting.new.clone(),
-            after_from: giver(&change.new_policies, setting).map(str::to_owned),
-        });
-        let settings: Vec<SettingIfDeleted> = settings.collect();
-        let clusters: Vec<String> = change.clusters.to_vec();
-        let text = serde_json::to_string(&settings).unwrap_or_default();
-        let part = grouped
-            .entry((text, clusters.clone()))
-            .or_insert_with(|| ChangePart {
-                paths: Vec::new(),
-                labels: Vec::new(),
-                everywhere: change_is_everywhere(view, &change.path, &clusters),
-                clusters,
-                changes: settings,
-            });
-        part.paths.push(change.path);
-        part.labels.push(change.label);
-    }
-    grouped.into_values().collect()
-}
-
-/// Whether clusters are all those of the Gateway of a path. Nothing says where else a Gateway may be that lives on
-/// clusters.
-fn change_is_everywhere(view: &PolicyView<'_>, path: &[String], clusters: &[String]) -> bool {
-    let is_it = |seen: Seen<'_>| {
-        let topology = &seen.attachments.topology;
-        let mut gateways = topology.gateways.iter();
-        let found = gateways.find(|(id, _)| path.get(1) == Some(&topology.locator(Node::Gateway(*id))));
-        found.map(|(_, gateway)| (gateway.local, gateway.known_as().key()))
-    };
-    view.cluster.is_some()
-        || match view.seen().find_map(is_it) {
-            Some((is_local, gateway)) => !is_local && clusters.len() >= view.clusters_of(&gateway).len(),
-            None => true,
-        }
 }

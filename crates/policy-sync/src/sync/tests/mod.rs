@@ -152,7 +152,7 @@ impl Received<'_> {
             );
             fates.keep_away(&locator, kept);
         }
-        PolicyReport::of(&PolicyView {
+        PolicyReport::new(&PolicyView {
             hub: self.attachments,
             hub_effective: EffectivePolicies::for_starts(
                 self.attachments,

@@ -1,25 +1,25 @@
-//! The entries of an inventory: everything that policies may apply to, and the outcomes of the policies there. They refer to
+//! The parts of a fleet view: everything that policies may apply to, and the outcomes of the policies there. They refer to
 //! everything by its locator.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use apimachinery::{Identity, Work};
-use indexmap::IndexMap;
-use kube_json::Value;
+use apimachinery::Work;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::diagnostic::{Hidden, Locate, Place};
-use crate::topology::{Level, Node, Topology};
+use crate::diagnostic::Hidden;
+use crate::outcome::settings::{AppliedSetting, LostSetting, SourceLine};
+use crate::topology::Level;
 
-/// The work for a cell: a route below a listener, a rule there for each kind of policies, each in each place where it is
+/// The work for a cell: a route below a listener, and another place where a path is, each in each place where it is
 /// evaluated; and a setting of different outcomes.
 pub(super) const STEPS_PER_CELL: u64 = 30;
 
 /// What there is, and what policies come to, each outcome once.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Inventory {
+pub struct FleetView {
     /// The kinds of policies.
     pub kinds: Vec<KindEntry>,
     /// Gateways, and Services of a mesh that are parents of routes.
@@ -30,14 +30,14 @@ pub struct Inventory {
     pub outcomes: Vec<OutcomeEntry>,
     /// Where clusters have another outcome than most: other settings, or the same from elsewhere.
     pub exceptions: Vec<OutcomeException>,
-    /// What paths lead to, if paths of some kind end at backends.
+    /// How kinds are written that locators have in lower case: `httproute.gateway.networking.k8s.io`.
     #[serde(skip)]
-    pub backends: Vec<Identity>,
+    pub kind_names: BTreeMap<String, String>,
 }
 
-/// How much of a view an inventory has.
+/// How much of a fleet a view has.
 #[expect(missing_debug_implementations, reason = "it contains a function")]
-pub struct InventoryScope<'s> {
+pub struct FleetScope<'s> {
     /// Which clusters it has.
     pub is_listed: &'s dyn Fn(&str) -> bool,
     /// What the input may cost.
@@ -88,9 +88,6 @@ pub struct GatewayEntry {
     pub clusters: Arc<[String]>,
     /// Its listeners, in order.
     pub listeners: Vec<ListenerEntry>,
-    /// Its name.
-    #[serde(skip)]
-    pub identity: Identity,
 }
 
 /// A listener.
@@ -130,9 +127,6 @@ pub struct RouteEntry {
     pub rules: Vec<RuleEntry>,
     /// The listeners that accept it; none if it is attached nowhere.
     pub attached: Vec<AttachedEntry>,
-    /// Its name.
-    #[serde(skip)]
-    pub identity: Identity,
 }
 
 /// A rule of a route.
@@ -145,7 +139,7 @@ pub struct RuleEntry {
     /// Where it forwards to, for people: `cart:8080`.
     pub backends: Vec<String>,
     /// The locators of its backends, if paths of some kind end there.
-    #[serde(skip)]
+    #[serde(rename = "listedBackends", skip_serializing_if = "Vec::is_empty")]
     pub listed_backends: Vec<Arc<str>>,
 }
 
@@ -159,51 +153,34 @@ pub struct AttachedEntry {
     pub clusters: Arc<[String]>,
 }
 
-/// Backends and their ports, each once.
-#[derive(Default)]
-pub(super) struct Backends(pub(super) IndexMap<Arc<str>, Identity>);
+/// A path from a Gateway on, or a part of one, by the numbers of its locators. A fleet may have millions of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Spot {
+    /// The Gateway, or the Service of a mesh.
+    pub(super) gateway: Name,
+    /// The listener there; a Service has none.
+    pub(super) listener: Option<Name>,
+    /// The route.
+    pub(super) route: Option<Name>,
+    /// The rule there.
+    pub(super) rule: Option<Name>,
+    /// The backend, or its port.
+    pub(super) backend: Option<Name>,
+}
 
-impl Backends {
-    /// The position of a backend, or of a port, which follows its backend.
-    pub(super) fn position(&mut self, topology: &Topology<'_>, node: Node) -> usize {
-        if let Node::Port(backend, _) = node {
-            self.position(topology, Node::Backend(backend));
-        }
-        let entry = self.0.entry(topology.locator(node).into());
-        let position = entry.index();
-        entry.or_insert_with(|| topology.identity(node));
-        position
+impl Spot {
+    /// What the path leads through, from the Gateway on.
+    pub(super) fn names(self) -> impl Iterator<Item = Name> {
+        let below = [self.listener, self.route, self.rule, self.backend];
+        std::iter::once(self.gateway).chain(below.into_iter().flatten())
     }
 }
 
-/// A path from a Gateway on, or a part of one. An inventory may have millions of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Spot {
-    /// The position of the Gateway.
-    pub(super) gateway: Option<u32>,
-    /// The position of the listener there.
-    pub(super) listener: Option<u32>,
-    /// The position of the route.
-    pub(super) route: Option<u32>,
-    /// The position of the rule there.
-    pub(super) rule: Option<u32>,
-    /// The position of the backend.
-    pub(super) backend: Option<u32>,
-}
+/// The number of a locator, in the order of the view.
+pub(super) type Name = u32;
 
-/// Locators from the Gateway on. A path that ends at a route represents those of its rules.
+/// Locators from the Gateway on.
 pub(super) type OutcomePath = Vec<Arc<str>>;
-
-/// A policy, by its locator.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct PolicyReference {
-    /// Tells policies of one name on several clusters apart.
-    #[serde(skip)]
-    pub(super) number: usize,
-    /// Locator.
-    pub locator: Arc<str>,
-}
 
 /// The result of the policies of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, JsonSchema)]
@@ -216,50 +193,11 @@ pub struct OutcomeEntry {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub open: bool,
     /// The settings in effect.
-    pub settings: Vec<OutcomeSetting>,
+    pub settings: Vec<AppliedSetting>,
     /// The settings that lost.
     pub overridden: Vec<LostSetting>,
-    /// Locators from the Gateway on: where most clusters of the Gateway have it. A path that ends at a route represents
-    /// those of its rules.
+    /// Locators from the Gateway on: where most clusters of the Gateway have it.
     pub paths: Vec<OutcomePath>,
-}
-
-/// A setting that is in effect.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-pub struct OutcomeSetting {
-    /// Rule id or JSON pointer.
-    pub setting: String,
-    /// Its value.
-    pub value: Value,
-    /// Locator.
-    #[schemars(with = "String")]
-    pub policy: PolicyReference,
-    /// The line of the name of the setting.
-    #[serde(flatten)]
-    pub place: Option<SourceLine>,
-}
-
-/// A setting that is overridden.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-pub struct LostSetting {
-    /// Rule id or JSON pointer.
-    pub setting: String,
-    /// Its value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<Value>,
-    /// Locator of the policy that it is written in.
-    #[schemars(with = "String")]
-    pub policy: PolicyReference,
-    /// Where it is written.
-    #[serde(flatten)]
-    pub place: Option<SourceLine>,
-    /// Locators of the policies that override it.
-    #[schemars(with = "Vec<String>")]
-    pub by: Vec<PolicyReference>,
-    /// The name of the rule that decided, if one did.
-    pub rule: &'static str,
-    /// The rule in words.
-    pub because: &'static str,
 }
 
 /// Clusters with another outcome than most.
@@ -279,48 +217,4 @@ pub struct OutcomeException {
     pub here: Option<usize>,
     /// Locators from the Gateway on.
     pub paths: Vec<OutcomePath>,
-}
-
-/// File and line of an object of the input.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SourceLine {
-    /// Path relative to the root of the input.
-    pub path: String,
-    /// Line, from 1.
-    pub line: usize,
-}
-
-impl std::fmt::Display for SourceLine {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}:{}", self.path, self.line)
-    }
-}
-
-impl SourceLine {
-    /// The line of a place, where there is a text.
-    pub fn of(locate: &dyn Locate, place: Place) -> Option<Self> {
-        let span = locate.locate(&place)?;
-        Some(Self {
-            path: span.path.to_owned(),
-            line: span.line,
-        })
-    }
-
-    /// The same with a path that is the same on every system.
-    pub fn slashed(locate: &dyn Locate, place: Place) -> Option<Self> {
-        let mut line = Self::of(locate, place)?;
-        line.path = line.path.replace('\\', "/");
-        Some(line)
-    }
-}
-
-/// The entry of a list at a position, which may be none.
-pub(super) fn entry<T>(list: &[T], position: Option<u32>) -> Option<&T> {
-    list.get(position? as usize)
-}
-
-/// The entry of a map at a position, which may be none.
-pub(super) fn keyed_entry<K, V>(all: &IndexMap<K, V>, position: Option<u32>) -> Option<(&K, &V)> {
-    all.get_index(position? as usize)
 }

@@ -1,5 +1,14 @@
-//! Everything that policies may apply to, and the outcome of the policies there: made once from a view, for the JSON report
-//! and for the page.
+//! The evaluated fleet by names: everything that policies may apply to, and the outcome of the policies there. It is made by
+//! one walk over the places where policies were evaluated, owns all of its parts, and is the data of `policies -o json` and
+//! of the page.
+//!
+//! - Kinds of policies, Gateways with their listeners, and routes with their rules and attachments are listed whether a
+//!   policy applies to them or not ([`hierarchy`]).
+//! - An outcome is what the policies of one kind come to: settings in effect and overridden ones, each with its place
+//!   ([`outcomes`]). Each is listed once, with the paths where most clusters have it. Where clusters have another one, that is
+//!   an exception, with the set of these clusters.
+//! - Everything refers to everything by its locator. A path is a list of them, from the Gateway on, and equal lists of
+//!   clusters are one list in memory. Nothing depends on the numbers of one evaluation.
 
 mod entries;
 mod hierarchy;
@@ -16,12 +25,12 @@ use crate::policy::{KindId, Profile};
 use crate::topology::Level;
 use hierarchy::PlaceLists;
 
-pub use entries::{GatewayEntry, Inventory, InventoryScope, KindEntry, RouteEntry, SourceLine};
+pub use entries::{FleetScope, FleetView, GatewayEntry, KindEntry, RouteEntry};
 pub use hierarchy::shortened;
 
-impl Inventory {
-    /// The inventory of a view; `None` if there is too much.
-    pub fn new(view: &PolicyView<'_>, locate: &dyn Locate, scope: InventoryScope<'_>) -> Option<Self> {
+impl FleetView {
+    /// The view of an evaluated fleet; `None` if there is too much.
+    pub fn new(view: &PolicyView<'_>, locate: &dyn Locate, scope: FleetScope<'_>) -> Option<Self> {
         let places = view.seen().map(|seen| {
             let listed = seen.clusters.iter().filter(|name| (scope.is_listed)(name));
             listed.cloned().collect()
@@ -33,17 +42,16 @@ impl Inventory {
         };
         let (kinds, reach_backends) = kinds(view);
         let mut hierarchy = hierarchy::Hierarchy::new(view, scope.is_listed, reach_backends, scope.work);
-        let policies = outcomes::PolicyNumbers::new(view);
-        let found = outcomes::Search::new(view, (&kinds, &policies), locate, scope);
+        let found = outcomes::Search::new(view, &kinds, locate, scope);
         let (outcomes, exceptions) = found.run(&mut hierarchy, &mut lists)?;
-        let (gateways, routes, backends) = hierarchy.entries(locate, &mut lists);
+        let (gateways, routes, kind_names) = hierarchy.entries(locate, &mut lists);
         Some(Self {
             kinds,
             gateways,
             routes,
             outcomes,
             exceptions,
-            backends,
+            kind_names,
         })
     }
 }
