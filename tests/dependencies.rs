@@ -213,7 +213,8 @@ fn direct() -> (BTreeSet<String>, BTreeSet<String>) {
     let own = names_of(packages);
     let mut only_tests: BTreeMap<&str, bool> = BTreeMap::new();
     let with_code = packages.iter().filter(|package| package["name"] != WITHOUT_CODE);
-    for dependency in with_code.flat_map(|package| package["dependencies"].as_array().expect("dependencies")) {
+    for dependency in with_code.flat_map(|package| package["dependencies"].as_array().expect("dependencies"))
+    {
         let name = dependency["name"].as_str().expect("a name");
         if !own.contains(name) {
             let is_for_tests = dependency["kind"] == "dev" || dependency["target"] == "cfg(fuzzing)";

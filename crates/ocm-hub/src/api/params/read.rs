@@ -86,8 +86,9 @@ pub fn read_class<'o>(
     }
     if namespace.is_empty() {
         let help = "add the ConfigMap's namespace to parametersRef";
-        let at = reference.get("namespace").pointer();
-        return refuse(&at, InvalidParameters::NamespaceMissing, help);
+        let own = reference.get("namespace");
+        let at = if own.is_present() { own } else { reference };
+        return refuse(&at.pointer(), InvalidParameters::NamespaceMissing, help);
     }
     if let Some(object) = config_map(namespace, name) {
         return read_config_map(object, controller, kinds);
