@@ -425,11 +425,9 @@ fn what_moves_from_one_work_to_another_is_one_change_with_its_fields() {
         (moved.moved_from.as_deref(), moved.work.as_str()),
         (Some("web"), "edge")
     );
-    let targets = moved.both.as_ref().unwrap();
-    let targets = targets
-        .each_ref()
-        .map(|object| &object["spec"]["targetRef"]["name"]);
-    assert_eq!(targets, ["web", "edge"]);
+    let [old, new] = moved.both.as_ref().unwrap();
+    assert_eq!(old["spec"]["targetRef"]["name"], "web");
+    assert_eq!(new["spec"]["targetRef"]["name"], "edge");
     assert_eq!(changed.comparison.objects.changed, 1);
     // Where only the work is another one, nothing changes on the cluster.
     let same = report(&gateways(&[policy("web")], &[]), &gateways(&[], &[policy("web")]));
