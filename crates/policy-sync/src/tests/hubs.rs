@@ -7,29 +7,43 @@ use test_sections::Section;
 
 use super::{Seen, documents};
 use crate::diagnostic::{Findings, SourceId};
-use crate::hub;
+use crate::hub::{self, Hub};
 use crate::policy::{AuthoredId, Options, ProfileEntry, Profiles, Reach, affecting, learn_targets};
 use ocm_hub::source::{Document, Room};
 
 /// The documents of a hub: those of its section, and those that all sections share if the section has none of that name.
+/// Documents that follow a line `--- # on CLUSTER` live on that cluster.
 fn documents_of(section: &Section<'_>) -> Vec<Document> {
-    let mut shared = documents(&[(Room::Hub, section.shared)]);
-    let own = documents(&[(Room::Spoke(String::new()), section.text)]);
-    for mut document in own {
-        document.room = Room::Hub;
-        match shared
-            .iter_mut()
-            .find(|shared| name(&shared.value) == name(&document.value))
-        {
+    let mut all = documents(&[(Room::Hub, section.shared)]);
+    let mut parts = section.text.split("--- # on ");
+    let mut own = vec![(Room::Hub, parts.next().unwrap())];
+    own.extend(parts.map(|part| {
+        let (cluster, text) = part.split_once('\n').unwrap();
+        (Room::Spoke(cluster.to_owned()), text)
+    }));
+    for document in documents(&own) {
+        let is_same = |other: &&mut Document| other.room == document.room && name(&other.value) == name(&document.value);
+        match all.iter_mut().find(is_same) {
             Some(shared) => shared.value = document.value,
-            None => shared.push(document),
+            None => all.push(document),
         }
     }
-    for (index, document) in shared.iter_mut().enumerate() {
+    for (index, document) in all.iter_mut().enumerate() {
         document.id.source = SourceId(0);
         document.id.index = u32::try_from(index).unwrap();
     }
-    shared
+    all
+}
+
+/// The hub of a section, and its documents that are no objects.
+pub(crate) fn hub_of(section: &Section<'_>) -> (Hub, Vec<Value>) {
+    let mut documents = documents_of(section);
+    let settings = documents.extract_if(.., |document| document.value["kind"].is_null());
+    let settings: Vec<Value> = settings.map(|document| document.value).collect();
+    let mut findings = Findings::new();
+    let hub = hub::build(documents, &hub::Options::default(), &mut findings);
+    assert!(findings.is_empty(), "{findings:?}");
+    (hub, settings)
 }
 
 /// What two documents of one object have in common.
@@ -44,19 +58,11 @@ fn name(value: &Value) -> [&Value; 4] {
 }
 
 /// What is reported about the policies of a hub, whose profiles may be in a document of their own.
-fn report(mut documents: Vec<Document>) -> String {
+fn report(section: &Section<'_>) -> String {
+    let (hub, settings) = hub_of(section);
     let mut profiles = Profiles::built_in();
-    let entries = documents.extract_if(.., |document| !document.value["profiles"].is_null());
-    let entries: Vec<Document> = entries.collect();
-    let mut findings = Findings::new();
-    let hub = hub::build(documents, &hub::Options::default(), &mut findings);
-    assert!(findings.is_empty(), "{findings:?}");
-    learn_targets(&mut profiles, &hub, &mut findings);
-    for entry in entries
-        .iter()
-        .filter_map(|document| document.value["profiles"].as_array())
-        .flatten()
-    {
+    learn_targets(&mut profiles, &hub, &mut Findings::new());
+    for entry in settings.iter().filter_map(|settings| settings["profiles"].as_array()).flatten() {
         let entry: ProfileEntry = kube_json::from_value(entry).unwrap();
         profiles.configure(&entry).unwrap();
     }
@@ -66,24 +72,27 @@ fn report(mut documents: Vec<Document>) -> String {
     };
     let seen = Seen::of(&hub, &options);
     let mut text = String::new();
-    write_findings(&mut text, &seen);
+    write_findings(&mut text, &seen.findings);
     write_policies(&mut text, &seen);
     write_effective(&mut text, &seen);
     text
 }
 
 /// A locator without the group of its kind: `httproute:infra/web`.
-fn brief(locator: &str) -> String {
+pub(crate) fn brief(locator: &str) -> String {
     let (kind, name) = locator.split_once(':').unwrap();
     format!("{}:{name}", kind.split('.').next().unwrap())
 }
 
-fn write_findings(text: &mut String, seen: &Seen<'_>) {
-    for finding in &seen.findings {
+pub(crate) fn write_findings(text: &mut String, findings: &Findings) {
+    for finding in findings {
         let severity = finding.severity.as_str();
         let _ = writeln!(text, "{severity}[{}]: {}", finding.code.name(), finding.message);
         for note in &finding.notes {
             let _ = writeln!(text, "  note: {note}");
+        }
+        if !finding.related.is_empty() {
+            let _ = writeln!(text, "  {} related places", finding.related.len());
         }
         if let Some(help) = &finding.help {
             let _ = writeln!(text, "  help: {help}");
@@ -230,17 +239,19 @@ fn write_effective(text: &mut String, seen: &Seen<'_>) {
     }
 }
 
-#[test]
-fn every_hub_has_the_findings_and_policies_of_its_snapshot() {
-    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hubs");
-    let mut files: Vec<_> = std::fs::read_dir(directory)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
+/// Compares what comes of each hub of a directory with the snapshots there.
+pub(crate) fn check_all(directory: &str, output: fn(&Section<'_>) -> String) {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+    let files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|ending| ending == "yaml")).collect();
     files.sort();
     assert!(!files.is_empty());
     for file in files {
-        test_sections::check(&file, |section| report(documents_of(section)));
+        test_sections::check(&file, output);
     }
+}
+
+#[test]
+fn every_hub_has_the_findings_and_policies_of_its_snapshot() {
+    check_all("tests/hubs", report);
 }

@@ -1,6 +1,6 @@
 //! What this module's unit tests share: objects from JSON, a hub from YAML.
 
-mod hubs;
+pub(crate) mod hubs;
 
 use std::collections::{BTreeSet, HashMap};
 
