@@ -145,12 +145,12 @@ fn every_crate_that_a_fuzz_target_names_is_a_dependency_of_the_targets() {
         for file in files {
             let path = file.expect("an entry").path();
             let text = std::fs::read_to_string(&path).expect("a text");
-            // What `::`, ` as `, or `;` follows: the first parts of paths, and crates that are imported.
-            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-            let words = code.flat_map(|line| {
-                line.split(|letter: char| !letter.is_alphanumeric() && !"_:;".contains(letter))
-            });
-            named.extend(words.filter_map(|word| word.split([':', ';']).next().map(str::to_owned)));
+            // The first parts of paths, and what is imported by a single name.
+            for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+                let words = line.split(|letter: char| !letter.is_alphanumeric() && !"_:".contains(letter));
+                let paths = words.filter(|word| word.contains("::") || line.starts_with("use "));
+                named.extend(paths.filter_map(|path| path.split(':').next().map(str::to_owned)));
+            }
         }
     }
     assert!(
