@@ -123,7 +123,7 @@ fn every_test_that_a_page_names_exists() {
     let sources = places.filter(|path| path.extension().is_some_and(|ending| ending == "rs"));
     let sources: String = sources.map(|path| fs::read_to_string(path).unwrap()).collect();
     let exists = |code: &str| match code.split_once("::") {
-        Some((file, title)) if file.ends_with(".yaml") => {
+        Some((file, title)) if Path::new(file).extension().is_some_and(|ending| ending == "yaml") => {
             let text = fs::read_to_string(root().join(file)).unwrap_or_default();
             text.lines().any(|line| {
                 line.strip_prefix("=== ")
@@ -193,7 +193,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
         let slug: String = letters
             .map(|letter| if letter == ' ' { '-' } else { letter })
             .collect();
-        let numbered = (1..).map(|number| format!("{slug}-{number}"));
+        let numbered = (1..=taken.len()).map(|number| format!("{slug}-{number}"));
         let free = std::iter::once(slug.clone())
             .chain(numbered)
             .find(|slug| !taken.contains(slug));

@@ -310,8 +310,8 @@ fn room(file: &str) -> String {
 
 /// Whether it belongs to a crate that has no rooms.
 fn is_member(file: &str) -> bool {
-    let is_of_rooms = |name: &&str| file.starts_with(&format!("crates/{name}/"));
-    file.starts_with("crates/") && !CRATES_OF_ROOMS.iter().any(|name| is_of_rooms(&name))
+    let mut with_rooms = CRATES_OF_ROOMS.iter();
+    file.starts_with("crates/") && !with_rooms.any(|name| file.starts_with(&format!("crates/{name}/")))
 }
 
 /// The rooms, from the top down.

@@ -22,7 +22,9 @@ fn documents_of(section: &Section<'_>) -> Vec<Document> {
         (Room::Spoke(cluster.to_owned()), text)
     }));
     for document in documents(&own) {
-        let is_same = |other: &&mut Document| other.room == document.room && name(&other.value) == name(&document.value);
+        let is_same = |other: &&mut Document| {
+            other.room == document.room && name(&other.value) == name(&document.value)
+        };
         match all.iter_mut().find(is_same) {
             Some(shared) => shared.value = document.value,
             None => all.push(document),
@@ -62,7 +64,11 @@ fn report(section: &Section<'_>) -> String {
     let (hub, settings) = hub_of(section);
     let mut profiles = Profiles::built_in();
     learn_targets(&mut profiles, &hub, &mut Findings::new());
-    for entry in settings.iter().filter_map(|settings| settings["profiles"].as_array()).flatten() {
+    for entry in settings
+        .iter()
+        .filter_map(|settings| settings["profiles"].as_array())
+        .flatten()
+    {
         let entry: ProfileEntry = kube_json::from_value(entry).unwrap();
         profiles.configure(&entry).unwrap();
     }
@@ -242,8 +248,12 @@ fn write_effective(text: &mut String, seen: &Seen<'_>) {
 /// Compares what comes of each hub of a directory with the snapshots there.
 pub(crate) fn check_all(directory: &str, output: fn(&Section<'_>) -> String) {
     let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
-    let files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|ending| ending == "yaml")).collect();
+    let files = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = files
+        .filter(|file| file.extension().is_some_and(|ending| ending == "yaml"))
+        .collect();
     files.sort();
     assert!(!files.is_empty());
     for file in files {

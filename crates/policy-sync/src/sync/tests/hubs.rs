@@ -13,8 +13,8 @@ use crate::policy::{Options, PolicyId, Profiles};
 use crate::sync::local_policies::beside_local;
 use crate::sync::same_target::{SyncedPolicy, SyncedSpec, resolve};
 use crate::sync::{
-    OnSpokes, report_broken_rules, report_local_conflicts, report_misspelled_backends, report_not_synced, report_other_versions,
-    report_references, report_shadowed, report_unknown_kinds, report_unused,
+    OnSpokes, report_broken_rules, report_local_conflicts, report_misspelled_backends, report_not_synced,
+    report_other_versions, report_references, report_shadowed, report_unknown_kinds, report_unused,
 };
 use crate::tests::Seen;
 use crate::tests::hubs::{brief, hub_of, write_findings};
@@ -29,21 +29,41 @@ fn outcome(section: &Section<'_>) -> String {
     for cluster in std::iter::once(None).chain(hub.spokes.keys().map(|name| Some(name.as_str()))) {
         write_decisions(&mut text, &seen, &hub, cluster);
     }
-    let Some(gateways) = settings.iter().find_map(|settings| settings["gateways"].as_object()) else {
+    let Some(gateways) = settings
+        .iter()
+        .find_map(|settings| settings["gateways"].as_object())
+    else {
         return text;
     };
     let gateways: Vec<(&str, Vec<&str>)> = gateways
         .iter()
-        .map(|(name, clusters)| (&**name, clusters.as_array().into_iter().flatten().filter_map(Value::as_str).collect()))
+        .map(|(name, clusters)| {
+            (
+                &**name,
+                clusters
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Value::as_str)
+                    .collect(),
+            )
+        })
         .collect();
-    let gateways: Vec<(&str, &[&str])> = gateways.iter().map(|(name, clusters)| (*name, clusters.as_slice())).collect();
+    let gateways: Vec<(&str, &[&str])> = gateways
+        .iter()
+        .map(|(name, clusters)| (*name, clusters.as_slice()))
+        .collect();
     received(&hub, &gateways, |received| {
         write_findings(&mut text, &reported(received));
         write_copies(&mut text, received);
         write_spokes(&mut text, received, &hub);
         write_report(&mut text, "", &received.report(None));
         for cluster in hub.spokes.keys() {
-            write_report(&mut text, &format!("{cluster}: "), &received.report(Some(cluster)));
+            write_report(
+                &mut text,
+                &format!("{cluster}: "),
+                &received.report(Some(cluster)),
+            );
         }
     });
     text
@@ -54,7 +74,10 @@ fn write_decisions<'a>(text: &mut String, seen: &Seen<'a>, hub: &'a Hub, cluster
     let mut locals = locals(hub, &seen.attachments, &Options::default(), &mut Findings::new());
     let locals = cluster.and_then(|cluster| locals.remove(cluster));
     let topology = &seen.attachments.topology;
-    let gateways = topology.gateways.ids().flat_map(|gateway| topology.nodes_of_gateway(gateway));
+    let gateways = topology
+        .gateways
+        .ids()
+        .flat_map(|gateway| topology.nodes_of_gateway(gateway));
     let routes = topology.routes.ids().map(Node::Route);
     let routes = routes.flat_map(|route| std::iter::once(route).chain(topology.sections(route)));
     let mut nodes: Vec<Node> = gateways.chain(routes).collect();
@@ -62,7 +85,12 @@ fn write_decisions<'a>(text: &mut String, seen: &Seen<'a>, hub: &'a Hub, cluster
     nodes.dedup();
     let place = cluster.map(|cluster| format!("{cluster}: ")).unwrap_or_default();
     let key = |policy: PolicyId| seen.attachments.policy(policy).rank.key.clone();
-    for (kind, node) in seen.attachments.kinds.ids().flat_map(|kind| nodes.iter().map(move |node| (kind, *node))) {
+    for (kind, node) in seen
+        .attachments
+        .kinds
+        .ids()
+        .flat_map(|kind| nodes.iter().map(move |node| (kind, *node)))
+    {
         let Some(resolution) = resolve(&seen.attachments, kind, node) else {
             continue;
         };
@@ -81,7 +109,12 @@ fn write_decisions<'a>(text: &mut String, seen: &Seen<'a>, hub: &'a Hub, cluster
             write_spec(text, &synced, &key);
         }
         for displaced in resolution.displaced {
-            let _ = write!(text, ", not {} ({})", key(displaced.policy), displaced.rule.name());
+            let _ = write!(
+                text,
+                ", not {} ({})",
+                key(displaced.policy),
+                displaced.rule.name()
+            );
         }
         text.push('\n');
     }
@@ -106,12 +139,23 @@ fn reported(received: &Received<'_>) -> Findings {
     report_other_versions(syncing, &mut findings);
     report_unknown_kinds(syncing, &Profiles::built_in(), &mut findings);
     let (gateways, variants) = (received.making.gateways, received.making.variants);
-    let there = OnSpokes::new((hub, received.grants), std::iter::once((gateways, variants)), false);
+    let there = OnSpokes::new(
+        (hub, received.grants),
+        std::iter::once((gateways, variants)),
+        false,
+    );
     let synced = (received.synced.objects.as_slice(), variants);
     for locals in locals(hub, received.attachments, &Options::default(), &mut findings).values() {
         report_local_conflicts(received.attachments, locals, &mut findings);
     }
-    report_references((hub, received.grants), syncing.ours, gateways, synced, &there, &mut findings);
+    report_references(
+        (hub, received.grants),
+        syncing.ours,
+        gateways,
+        synced,
+        &there,
+        &mut findings,
+    );
     findings.finish(&std::collections::BTreeMap::default(), Warnings::Reported);
     findings
 }
@@ -123,15 +167,27 @@ fn write_copies(text: &mut String, received: &Received<'_>) {
             let object = &copy.object;
             let spec = &object.value["spec"];
             let annotations = object.value.pointer("/metadata/annotations");
-            let annotations = annotations.map(|annotations| format!(" {annotations}")).unwrap_or_default();
+            let annotations = annotations
+                .map(|annotations| format!(" {annotations}"))
+                .unwrap_or_default();
             let clusters = variant.clusters.join(" ");
-            let _ = writeln!(text, "{clusters} receive {} {}{annotations}: {spec}", object.kind, object.key());
+            let _ = writeln!(
+                text,
+                "{clusters} receive {} {}{annotations}: {spec}",
+                object.kind,
+                object.key()
+            );
         }
     }
     for withheld in &received.synced.withheld {
         let policy = brief(&received.attachments.locator(withheld.policy));
         let place = withheld.cluster.unwrap_or("every cluster");
-        let _ = writeln!(text, "{policy} is kept from {place} by {} ({})", withheld.winner.key(), withheld.rule.name());
+        let _ = writeln!(
+            text,
+            "{policy} is kept from {place} by {} ({})",
+            withheld.winner.key(),
+            withheld.rule.name()
+        );
     }
 }
 
@@ -152,16 +208,34 @@ fn write_spokes(text: &mut String, received: &Received<'_>, hub: &Hub) {
 fn write_report(text: &mut String, place: &str, report: &PolicyReport) {
     for policy in &report.policies {
         let condition = policy.conditions.last().unwrap();
-        let _ = write!(text, "{place}{}: {}={} {}: {}", brief(&policy.policy), condition.kind, condition.status, condition.reason, condition.message);
+        let _ = write!(
+            text,
+            "{place}{}: {}={} {}: {}",
+            brief(&policy.policy),
+            condition.kind,
+            condition.status,
+            condition.reason,
+            condition.message
+        );
         for other in &policy.on_clusters {
-            let there = other.condition().map(|condition| format!("{}={} {}: {}", condition.kind, condition.status, condition.reason, condition.message));
+            let there = other.condition().map(|condition| {
+                format!(
+                    "{}={} {}: {}",
+                    condition.kind, condition.status, condition.reason, condition.message
+                )
+            });
             let _ = write!(text, "; on {}: {}", other.cluster, there.unwrap_or_default());
         }
         text.push('\n');
     }
     for entry in &report.effective {
         let path: Vec<String> = entry.path.iter().skip(1).map(|locator| brief(locator)).collect();
-        let spec = entry.result.spec.as_ref().map(ToString::to_string).unwrap_or_default();
+        let spec = entry
+            .result
+            .spec
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let _ = writeln!(text, "{place}{} {}: {spec}", entry.kind, path.join(" > "));
     }
 }

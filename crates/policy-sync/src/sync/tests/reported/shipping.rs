@@ -2,8 +2,7 @@
 
 use super::super::{Received, received};
 use super::{
-    FOREIGN, GW, LIMIT, SET, asking_for_traffic, policy, said, shipping, shipping_routes,
-    traffic, with_sets,
+    FOREIGN, GW, LIMIT, SET, asking_for_traffic, policy, said, shipping, shipping_routes, traffic, with_sets,
 };
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::sync::{leave_others_alone, report_not_synced};
