@@ -1,6 +1,5 @@
 //! What comes in from outside: every direct dependency has its reason in docs/dependencies.md, and none needs a newer
-//! Rust than Cargo.toml promises, a license that deny.toml does not allow, or another source than crates.io. Advisories
-//! are `cargo deny`'s (`.ci/run`).
+//! Rust than Cargo.toml promises. Licenses, sources, and advisories are `cargo deny`'s (`.ci/run`).
 
 #![allow(clippy::restriction)]
 #![warn(
@@ -85,95 +84,38 @@ fn no_dependency_needs_a_newer_rust_than_is_promised() {
     );
 }
 
+/// Tests may use what they like, but the root.
 #[test]
-fn every_dependency_is_of_crates_io_names_a_version_and_has_a_license_that_is_allowed() {
-    let policy = fs::read_to_string(root().join("deny.toml")).expect("deny.toml");
-    let allowed: Vec<&str> = policy
-        .lines()
-        .skip_while(|line| *line != "allow = [")
-        .skip(1)
-        .map_while(|line| line.trim().strip_prefix('"')?.strip_suffix("\","))
-        .collect();
-    // Packages that name their license by file.
-    let values = |key: &'static str| {
-        let lines = policy.lines();
-        lines.filter_map(move |line| line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"'))
-    };
-    let clarified: BTreeMap<&str, &str> = values("crate").zip(values("expression")).collect();
-    let metadata = try_metadata(&[]).unwrap_or_else(|_| {
-        println!(
-            "SKIPPED: the licenses of what only other platforms need, which is not downloaded (cargo fetch)"
-        );
-        of_this_platform()
-    });
+fn a_member_of_the_workspace_depends_on_no_other_than_the_table_allows() {
+    let page = fs::read_to_string(root().join("docs/architecture.md")).expect("docs/architecture.md");
+    let rows = page.lines().skip_while(|line| !line.starts_with("| crate |"));
+    let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).skip(2).collect();
+    let metadata = metadata(&["--no-deps"]);
     let packages = metadata["packages"].as_array().expect("packages");
-    let mut wrong = Vec::new();
+    let own = names_of(packages);
+    for row in rows {
+        let cells: Vec<&str> = row.split('|').collect();
+        let name = cells[1].trim().trim_matches('`');
+        let package = packages
+            .iter()
+            .find(|package| package["name"] == name)
+            .expect(name);
+        for dependency in package["dependencies"].as_array().expect("dependencies") {
+            let used = dependency["name"].as_str().expect("a name");
+            let is_allowed = cells[3].contains(&format!("`{used}`"))
+                || (dependency["kind"] == "dev" && used != "spokewright");
+            assert!(is_allowed || !own.contains(used), "{name} depends on {used}");
+        }
+    }
     for package in packages {
-        let name = package["name"].as_str().expect("a name");
-        if package["source"].is_null() {
-            let dependencies = package["dependencies"].as_array().expect("dependencies");
-            let is_any = |of: &&Value| of["req"] == "*" && of["path"].is_null();
-            wrong.extend(
-                dependencies
-                    .iter()
-                    .filter(is_any)
-                    .map(|of| format!("{name} takes any {}", of["name"])),
-            );
-            continue;
-        }
-        let license = package["license"].as_str().or(clarified.get(name).copied());
-        if !is_allowed(license.unwrap_or_default(), &allowed) {
-            wrong.push(format!("{name}: {license:?}"));
-        }
+        let manifest =
+            fs::read_to_string(package["manifest_path"].as_str().expect("a path")).expect("Cargo.toml");
+        assert!(
+            manifest.contains("\n[lints]\nworkspace = true\n"),
+            "{}",
+            package["name"]
+        );
     }
-    let lock = fs::read_to_string(root().join("Cargo.lock")).expect("Cargo.lock");
-    let sources = lock.lines().filter(|line| line.starts_with("source = "));
-    let crates_io = "source = \"registry+https://github.com/rust-lang/crates.io-index\"";
-    wrong.extend(sources.filter(|line| *line != crates_io).map(str::to_owned));
-    assert!(packages.len() > 150 && wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn a_license_is_allowed_if_each_part_has_a_choice_that_is() {
-    let allowed = ["MIT", "Apache-2.0 WITH LLVM-exception"];
-    for license in [
-        "MIT",
-        "MIT OR GPL-3.0",
-        "GPL-3.0/MIT",
-        "MIT AND (GPL-3.0 OR MIT)",
-        "GPL-3.0 AND GPL-2.0 OR MIT",
-        "Apache-2.0 WITH LLVM-exception AND MIT",
-    ] {
-        assert!(is_allowed(license, &allowed), "{license}");
-    }
-    for license in [
-        "",
-        "GPL-3.0",
-        "MIT AND GPL-3.0",
-        "(MIT OR GPL-3.0) AND GPL-3.0",
-        "Apache-2.0 OR GPL-3.0",
-        "MITx",
-    ] {
-        assert!(!is_allowed(license, &allowed), "{license}");
-    }
-}
-
-/// If an expression of SPDX can be met with licenses that are allowed. `/` is an older form of `OR`.
-fn is_allowed(license: &str, allowed: &[&str]) -> bool {
-    // The innermost parentheses first: what they say becomes a license that is allowed, or one that is not.
-    if let Some((before, rest)) = license.rsplit_once('(')
-        && let Some((inside, after)) = rest.split_once(')')
-    {
-        let said = if is_allowed(inside, allowed) {
-            allowed[0]
-        } else {
-            ""
-        };
-        return is_allowed(&format!("{before}{said}{after}"), allowed);
-    }
-    let license = license.replace('/', " OR ");
-    let mut choices = license.split(" OR ");
-    choices.any(|choice| choice.split(" AND ").all(|part| allowed.contains(&part.trim())))
 }
 
 #[test]
@@ -217,7 +159,11 @@ fn direct() -> (BTreeSet<String>, BTreeSet<String>) {
     {
         let name = dependency["name"].as_str().expect("a name");
         if !own.contains(name) {
-            let is_for_tests = dependency["kind"] == "dev" || dependency["target"] == "cfg(fuzzing)";
+            let is_of_tests = package["name"]
+                .as_str()
+                .is_some_and(|name| name.starts_with("test-"));
+            let is_for_tests =
+                is_of_tests || dependency["kind"] == "dev" || dependency["target"] == "cfg(fuzzing)";
             *only_tests.entry(name).or_insert(true) &= is_for_tests;
         }
     }
@@ -261,20 +207,18 @@ fn of_this_platform() -> Value {
 }
 
 fn metadata(arguments: &[&str]) -> Value {
-    try_metadata(arguments).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn try_metadata(arguments: &[&str]) -> Result<Value, String> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--locked", "--offline"])
         .args(arguments)
         .current_dir(root())
         .output()
         .expect("cargo");
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-    }
-    Ok(serde_json::from_slice(&output.stdout).expect("JSON"))
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
 fn root() -> PathBuf {

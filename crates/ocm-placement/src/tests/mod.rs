@@ -2,7 +2,7 @@
 
 mod bad_input;
 mod decisions;
-mod explanations;
+mod files;
 mod properties;
 mod quirks;
 mod without_clock;
@@ -134,19 +134,6 @@ fn with_evaluation<T>(objects: &[Document], setting: Setting, look: impl FnOnce(
     look(&evaluate(&input, Detail::Full))
 }
 
-fn report(yaml: &str) -> Report {
-    with_evaluation(&objects(yaml), SNAPSHOT, |evaluation| evaluation.report())
-}
-
-/// The report of the first Placement.
-fn first(yaml: &str) -> PlacementReport {
-    report(yaml)
-        .placements
-        .into_iter()
-        .next()
-        .unwrap_or_else(|| panic!("no placement: {yaml}"))
-}
-
 /// What reading the objects says.
 fn complaints(yaml: &str) -> Vec<InvalidField> {
     read(&objects(yaml)).1
@@ -158,14 +145,4 @@ fn selected(report: &PlacementReport) -> Vec<&str> {
         .iter()
         .map(|decision| decision.cluster_name.as_str())
         .collect()
-}
-
-fn reason(report: &PlacementReport) -> &str {
-    let satisfied = report
-        .conditions
-        .iter()
-        .find(|condition| condition.kind == "PlacementSatisfied");
-    satisfied
-        .map(|condition| condition.reason.as_str())
-        .unwrap_or_default()
 }

@@ -1,5 +1,7 @@
 //! What this module's unit tests share: objects from JSON, a hub from YAML.
 
+pub(crate) mod hubs;
+
 use std::collections::{BTreeSet, HashMap};
 
 use kube_json::Value;
@@ -8,7 +10,7 @@ use ocm_hub::source::{Document, Room};
 use crate::diagnostic::{DocumentId, Findings, SourceId, Warnings};
 use crate::hub::{self, Hub};
 use crate::object::Object;
-use crate::outcome::{ObjectStatus, PolicyEntry, PolicyReport, PolicyView, Prediction};
+use crate::outcome::{ObjectStatus, PolicyReport, PolicyView, Prediction};
 use crate::placing::Clusters;
 use crate::sync::SyncedRoutes;
 use crate::topology::Sources;
@@ -242,12 +244,5 @@ impl<'a> Seen<'a> {
             .iter()
             .map(|finding| format!("{} {}", finding.code.name(), finding.message))
             .collect()
-    }
-
-    /// `status/reason: message` of the second condition of a policy, or of Accepted when that is False.
-    pub(crate) fn state(&self, policy: &str) -> String {
-        let entry = self.view(|view| PolicyEntry::of_hub(view, self.id(policy)));
-        let condition = entry.conditions.last().unwrap();
-        format!("{}/{}: {}", condition.status, condition.reason, condition.message)
     }
 }

@@ -47,12 +47,6 @@ fn wrong(object: &Object) -> Vec<String> {
     shown.collect()
 }
 
-const FIELD: &str = "/changes/0/set/0";
-
-fn wrong_field(field: Value) -> Vec<String> {
-    wrong(&changed("/changes/0/set", Some(json!([field]))))
-}
-
 #[test]
 fn everything_that_an_overlay_may_say_is_read() {
     let (read, findings) = read(&overlay(json!({
@@ -111,96 +105,6 @@ fn everything_that_an_overlay_may_say_is_read() {
 }
 
 #[test]
-fn an_overlay_must_select_clusters() {
-    let message = "`clusters` selects nothing: give `names`, `labelSelector`, or `claimSelector`";
-    for clusters in [None, Some(json!({})), Some(json!({"names": null}))] {
-        let object = changed("/clusters", clusters);
-        assert_eq!(wrong(&object), [format!("/spec/clusters: {message}")]);
-        let (read, _) = read(&object);
-        let read = read.unwrap();
-        assert!(!read.is_whole && read.clusters == Clusters::default() && read.changes.len() == 1);
-    }
-    for clusters in [json!({"names": []}), json!({"names": [], "labelSelector": {}})] {
-        let found = wrong(&changed("/clusters", Some(clusters)));
-        assert_eq!(found, [format!("/spec/clusters/names: {message}")]);
-    }
-}
-
-#[test]
-fn a_wrong_selector_selects_nothing() {
-    for selector in [
-        json!({"matchExpressions": [{"key": "geo", "operator": "Like"}]}),
-        json!({"matchLabels": {"geo": 1}}),
-        json!({"matchLabel": {"geo": "EU"}}),
-    ] {
-        let object = changed("/clusters", Some(json!({"labelSelector": selector})));
-        let (read, findings) = read(&object);
-        assert_eq!(findings.len(), 1, "{findings:?}");
-        assert_eq!(read.unwrap().clusters, Clusters::default());
-        let target = json!({"group": "kuadrant.io", "kind": "RateLimitPolicy", "labelSelector": selector});
-        let (read, findings) = super::read(&changed("/changes/0/target", Some(target)));
-        assert_eq!(findings.len(), 1, "{findings:?}");
-        assert_eq!(read.unwrap().changes, []);
-    }
-    let object = changed(
-        "/clusters",
-        Some(json!({"labelSelector": {"matchExpressions": [{"key": "geo", "operator": "Like"}]}})),
-    );
-    assert_eq!(
-        wrong(&object),
-        ["/spec/clusters/labelSelector/matchExpressions/0: \"Like\" is not a valid label selector operator"]
-    );
-}
-
-#[test]
-fn a_field_that_does_not_exist_or_has_another_type_is_reported_at_its_place() {
-    assert_eq!(
-        wrong(&changed("/clusters/nmes", Some(json!(["eu-1"])))),
-        ["/spec/clusters/nmes: unknown field \"spec.clusters.nmes\"; did you mean `names`?"]
-    );
-    assert_eq!(
-        wrong(&changed("/priority", Some(json!(1001)))),
-        [
-            "/spec/priority: spec.priority: Invalid value: 1001: spec.priority in body should be less than or equal to 1000; \
-          write a number of at least -1000 and at most 1000"
-        ]
-    );
-    assert_eq!(
-        wrong_field(json!({"path": "a", "value": "${cluster.name}", "as": "integer"})),
-        [
-            "/spec/changes/0/set/0/as: spec.changes[0].set[0].as: Unsupported value: \"integer\": \
-          supported values: \"String\", \"Integer\", \"Boolean\"; did you mean `Integer`?"
-        ]
-    );
-    let found = wrong(&changed("/changes", None));
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].starts_with("/spec/changes: "), "{found:?}");
-    let (read, findings) = read(&object(json!({
-        "apiVersion": "spokewright.dev/v1alpha1", "kind": "ClusterOverlay", "metadata": {"name": "x"},
-    })));
-    assert_eq!(
-        (read.map(|read| read.is_whole), findings.len()),
-        (Some(false), 1),
-        "{findings:?}"
-    );
-}
-
-#[test]
-fn a_target_has_a_name_or_labels() {
-    let target = |target| wrong(&changed("/changes/0/target", Some(target)));
-    assert_eq!(
-        target(json!({"group": "a", "kind": "B"})),
-        ["/spec/changes/0/target: a target has neither `name` nor `labelSelector`; add one of the two"]
-    );
-    assert_eq!(
-        target(json!({"group": "a", "kind": "B", "name": "c", "labelSelector": {}})),
-        [
-            "/spec/changes/0/target/labelSelector: a target has both `name` and `labelSelector`; remove one of the two"
-        ]
-    );
-}
-
-#[test]
 fn what_decides_where_objects_go_is_never_a_target() {
     for (group, kind) in [
         ("", "Secret"),
@@ -218,88 +122,6 @@ fn what_decides_where_objects_go_is_never_a_target() {
         assert_eq!(codes, [Code::OVERLAY_NOT_ALLOWED], "{kind}");
         assert_eq!(read.unwrap().changes, [], "{kind}");
     }
-}
-
-#[test]
-fn a_field_is_set_or_removed() {
-    let message = "a field has neither `value` nor `remove`; give a `value`, or write `remove: true` to remove the field";
-    for field in [json!({"path": "a"}), json!({"path": "a", "value": null})] {
-        assert_eq!(wrong_field(field), [format!("/spec{FIELD}: {message}")]);
-    }
-    assert_eq!(
-        wrong_field(json!({"path": "a", "value": 1, "remove": true})),
-        [format!(
-            "/spec{FIELD}/remove: `value` and `remove` exclude each other; remove one of the two"
-        )]
-    );
-    assert_eq!(
-        wrong_field(json!({"path": "a", "remove": false})),
-        [format!(
-            "/spec{FIELD}/remove: `remove` is `true` or absent; give a `value`"
-        )]
-    );
-    assert_eq!(
-        wrong_field(json!({"path": "spec.rules[0]", "remove": true})),
-        [format!(
-            "/spec{FIELD}/remove: `spec.rules[0]` is an element of a list, which cannot be removed by itself; \
-             set the list to the elements that remain"
-        )]
-    );
-    assert_eq!(
-        wrong_field(json!({"path": "spec..a", "value": 1})),
-        [format!(
-            "/spec{FIELD}/path: `spec..a` is not a path: there is no name after `spec.`; write it as `diff` prints it"
-        )]
-    );
-}
-
-#[test]
-fn only_values_of_a_cluster_have_a_type_and_a_default() {
-    for value in [
-        json!("text"),
-        json!("$${x}"),
-        json!(5),
-        json!(["${cluster.name}"]),
-    ] {
-        let found = wrong_field(json!({"path": "a", "value": value, "as": "Integer"}));
-        assert_eq!(found.len(), 1, "{value}: {found:?}");
-        assert!(found[0].starts_with(&format!("/spec{FIELD}/as: ")), "{found:?}");
-    }
-    for value in [json!("text"), json!("$${x}"), json!({"a": 1})] {
-        let found = wrong_field(json!({"path": "a", "value": value, "default": 1}));
-        assert_eq!(found.len(), 1, "{value}: {found:?}");
-        assert!(
-            found[0].starts_with(&format!("/spec{FIELD}/default: ")),
-            "{found:?}"
-        );
-    }
-    let found = wrong_field(json!({"path": "a", "value": "${cluster.name}", "default": ["${cluster.name}"]}));
-    assert_eq!(found.len(), 1, "{found:?}");
-}
-
-#[test]
-fn a_wrong_value_of_a_cluster_is_reported_wherever_it_is() {
-    let found = wrong_field(json!({"path": "a", "value": {
-        "good": "${cluster.labels[\"a\"]}", "list": ["x ${cluster.label[\"a\"]} y", "${open"], "${cluster.name}": 1,
-    }}));
-    let begins = [
-        "value/${cluster.name}: a key cannot contain",
-        "value/list/0: `${cluster.label[\"a\"]}` is not a value of a cluster; ",
-        "value/list/1: `${open` is not a value of a cluster; ",
-    ];
-    assert_eq!(found.len(), begins.len(), "{found:?}");
-    for (found, begins) in found.iter().zip(begins) {
-        assert!(found.starts_with(&format!("/spec{FIELD}/{begins}")), "{found}");
-    }
-}
-
-#[test]
-fn an_overlay_that_kustomize_drops_is_refused() {
-    let mut local = changed("/clusters", Some(json!({"names": ["eu-1"]})));
-    local.value["metadata"]["annotations"] = json!({"config.kubernetes.io/local-config": "true"});
-    let found = wrong(&local);
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].starts_with("/metadata/annotations/config.kubernetes.io~1local-config: "));
 }
 
 #[test]
@@ -495,4 +317,20 @@ proptest! {
             prop_assert_eq!(read.is_some_and(|read| read.is_whole), findings.is_empty());
         }
     }
+}
+
+/// The spec of an overlay on each line: what is wrong with it, and what is read all the same.
+#[test]
+fn overlays_are_read_as_their_snapshot_has_it() {
+    test_sections::check_lines(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lines/overlays.txt"),
+        |line| {
+            let object = overlay(serde_json::from_str(line).unwrap());
+            let (read, _) = read(&object);
+            let read = read.map(|read| format!("{:?} {:?}", read.clusters, read.changes));
+            let mut told = wrong(&object);
+            told.push(read.unwrap_or_else(|| "nothing is read".to_owned()));
+            told.join("\n")
+        },
+    );
 }

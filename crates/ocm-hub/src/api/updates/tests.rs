@@ -28,119 +28,6 @@ fn the_file_has_only_rules_that_compile() {
 }
 
 #[test]
-fn each_kind_keeps_what_it_must() {
-    let of_spec = |spec: Value| json!({"spec": spec});
-    let claim = ("", "PersistentVolumeClaim");
-    let modes = |mode: &str| of_spec(json!({"accessModes": [mode]}));
-    let class = |class: &str| of_spec(json!({"storageClassName": class}));
-    let selector = |app: &str| of_spec(json!({"selector": {"matchLabels": {"app": app}}}));
-    let job = |image: &str, suspend: bool| of_spec(json!({"suspend": suspend, "template": {"image": image}}));
-    let role = |name: &str| json!({"roleRef": {"kind": "Role", "name": name}});
-    let rbac = ("rbac.authorization.k8s.io", "RoleBinding");
-    let slice = ("discovery.k8s.io", "EndpointSlice");
-    let refused = [
-        (
-            claim,
-            modes("ReadWriteOnce"),
-            modes("ReadWriteMany"),
-            "/spec/accessModes",
-        ),
-        (claim, class("a"), class("b"), "/spec/storageClassName"),
-        (claim, class("a"), of_spec(json!({})), "/spec/storageClassName"),
-        (
-            claim,
-            of_spec(json!({})),
-            of_spec(json!({"volumeMode": "Block"})),
-            "/spec/volumeMode",
-        ),
-        (
-            ("apps", "Deployment"),
-            selector("a"),
-            selector("b"),
-            "/spec/selector",
-        ),
-        (
-            ("apps", "StatefulSet"),
-            selector("a"),
-            selector("b"),
-            "/spec/selector",
-        ),
-        (
-            ("apps", "StatefulSet"),
-            of_spec(json!({})),
-            of_spec(json!({"serviceName": "a"})),
-            "/spec/serviceName",
-        ),
-        (
-            ("batch", "Job"),
-            job("a", false),
-            job("b", false),
-            "/spec/template",
-        ),
-        (rbac, role("a"), role("b"), "/roleRef"),
-        (
-            slice,
-            json!({"addressType": "IPv4"}),
-            json!({"addressType": "IPv6"}),
-            "/addressType",
-        ),
-    ];
-    for (kind, old, new, pointer) in refused {
-        let told = told(kind, false, &old, &new);
-        assert_eq!(told.len(), 1, "{kind:?} {told:?}");
-        assert!(told[0].starts_with(&format!("{pointer} ")), "{told:?}");
-    }
-    let accepted = [
-        // A default class was filled in on the cluster, which may be this one.
-        (claim, of_spec(json!({})), class("a")),
-        (
-            claim,
-            of_spec(json!({})),
-            of_spec(json!({"volumeMode": "Filesystem"})),
-        ),
-        (("batch", "Job"), job("a", true), job("b", true)),
-        (
-            ("apps", "Deployment"),
-            of_spec(json!({"replicas": 1})),
-            of_spec(json!({"replicas": 2})),
-        ),
-        (
-            ("", "ConfigMap"),
-            json!({"data": {"a": "b"}}),
-            json!({"data": {"a": "c"}}),
-        ),
-    ];
-    for (kind, old, new) in accepted {
-        assert_eq!(told(kind, true, &old, &new), Vec::<String>::new(), "{kind:?}");
-    }
-}
-
-#[test]
-fn some_rules_are_for_server_side_apply_only() {
-    let (old, new) = (json!({"immutable": true}), json!({}));
-    for kind in [("", "ConfigMap"), ("", "Secret")] {
-        assert_eq!(told(kind, false, &old, &new), Vec::<String>::new());
-        assert_eq!(told(kind, true, &old, &new).len(), 1);
-    }
-    let types = ["Opaque", "kubernetes.io/tls"]
-        .map(|kind| json!({"kind": "Secret", "type": kind, "data": {"a": "b"}}));
-    assert_eq!(
-        told(("", "Secret"), true, &types[0], &types[1]),
-        ["/type "],
-        "no value of it is shown"
-    );
-    assert_eq!(
-        told(
-            ("", "Secret"),
-            true,
-            &types[0],
-            &json!({"kind": "Secret", "data": {"a": "b"}})
-        ),
-        Vec::<String>::new()
-    );
-}
-
-#[test]
 fn of_a_mapping_the_fields_are_told_that_the_rule_names_and_long_values_are_cut() {
     let rule = json!({"rule": "self.a == oldSelf.a", "message": "m"});
     let (schema, _) = Schema::from_value(&json!({"x-kubernetes-validations": [rule]}));
@@ -210,4 +97,22 @@ fn the_rules_of_kinds_with_a_crd_refuse_what_it_refuses() {
         }
     }
     assert_eq!(compared, 2 * 18 * 18);
+}
+
+/// Group, kind, whether it is applied on the server's side, and the old and the new object on each line.
+#[test]
+fn updates_are_refused_as_their_snapshot_has_it() {
+    test_sections::check_lines(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lines/updates.txt"),
+        |line| {
+            let update: Value = serde_json::from_str(line).unwrap();
+            let text = |at: usize| update[at].as_str().unwrap();
+            let told = told((text(0), text(1)), update[2] == true, &update[3], &update[4]);
+            if told.is_empty() {
+                "fine".to_owned()
+            } else {
+                told.join("\n")
+            }
+        },
+    );
 }

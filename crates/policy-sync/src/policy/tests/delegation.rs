@@ -1,8 +1,6 @@
 //! kgateway's route delegation: which route takes which requests, and which policies are inherited
 //! (docs/systems/other-policies.md#route-delegation).
 
-use kube_json::{Value, json};
-
 use crate::api::gateway::GROUP;
 use crate::policy::Options;
 use crate::request_matching::Request;
@@ -71,187 +69,7 @@ fn traffic(name: (&str, &str), on: (&str, &str), settings: &str) -> String {
     )
 }
 
-/// What holds on the way through the parent to a rule of the child.
-fn through(text: &str, rule: &str) -> Option<Value> {
-    let hub = hub(&(small() + text), &[]);
-    let seen = Seen::hub(&hub);
-    let said = seen.said();
-    assert!(!said.iter().any(|said| said.starts_with("route/")), "{said:?}");
-    let rule = format!("child#{rule}");
-    seen.spec(&["gw", PARENT, "parent#shop", "child", &rule])
-}
-
-/// The one finding about delegation.
-fn said(text: &str) -> String {
-    let hub = hub(&(small() + text), &[]);
-    let seen = Seen::hub(&hub);
-    let said = seen.said();
-    let about: Vec<&String> = said.iter().filter(|said| said.starts_with("route/")).collect();
-    let [one] = about.as_slice() else {
-        panic!("{said:?}");
-    };
-    (*one).clone()
-}
-
 const LIMITS: &str = "timeouts: {request: 1s}";
-
-#[test]
-fn a_delegated_route_is_reached_through_the_rule_that_names_it_or_its_namespace_or_its_label() {
-    let label = |namespace: &str| {
-        format!("{{group: delegation.kgateway.dev, kind: label, name: blue, namespace: {namespace}}}")
-    };
-    let labels = "labels: {delegation.kgateway.dev/label: blue}";
-    for (to, metadata) in [
-        (to_route("child"), ""),
-        (to_route("*"), ""),
-        (label("team"), labels),
-        (label("all"), labels),
-    ] {
-        let text = parent("", &to)
-            + &child(metadata, &["/shop/a"])
-            + &traffic(("team", "p"), ("HTTPRoute", "child"), LIMITS);
-        assert_eq!(
-            through(&text, "rule-1"),
-            Some(json!({"timeouts": {"request": "1s"}})),
-            "{to}"
-        );
-    }
-}
-
-#[test]
-fn a_rule_that_hands_everything_on_has_no_path_of_its_own_and_one_that_cannot_keeps_it() {
-    let policy = traffic(("infra", "p"), ("HTTPRoute", PARENT), LIMITS);
-    let own = |text: String| {
-        let hub = hub(&(small() + &text), &[]);
-        Seen::hub(&hub).spec(&["gw", PARENT, "parent#shop"])
-    };
-    assert_eq!(
-        own(parent("", &to_route("child")) + &child("", &["/shop"]) + &policy),
-        None
-    );
-    assert!(own(parent("", &to_route("child")) + &policy).is_some());
-}
-
-#[test]
-fn policies_of_what_hands_requests_on_give_way_unless_it_is_annotated_and_gateways_come_last() {
-    let text = |annotation: &str| {
-        parent(&format!("annotations: {{{annotation}}}"), &to_route("child"))
-            + &child("", &["/shop"])
-            + &traffic(
-                ("infra", "gw"),
-                ("Gateway", "gw"),
-                "timeouts: {request: 1s}, buffer: {maxRequestSize: 1Ki}, csrf: {percentageEnabled: 1}",
-            )
-            + &traffic(
-                ("infra", "p"),
-                ("HTTPRoute", PARENT),
-                "timeouts: {request: 2s}, buffer: {maxRequestSize: 2Ki}",
-            )
-            + &traffic(("team", "c"), ("HTTPRoute", "child"), "timeouts: {request: 3s}")
-    };
-    let expected = |timeout: &str| {
-        Some(
-            json!({"timeouts": {"request": timeout}, "buffer": {"maxRequestSize": "2Ki"}, "csrf": {"percentageEnabled": 1}}),
-        )
-    };
-    assert_eq!(through(&text(""), "rule-1"), expected("3s"));
-    for value in ["ShallowMergePreferParent", "DeepMergePreferParent"] {
-        let annotated = text(&format!("kgateway.dev/inherited-policy-priority: {value}"));
-        assert_eq!(through(&annotated, "rule-1"), expected("2s"), "{value}");
-    }
-}
-
-#[test]
-fn of_a_route_between_two_that_merge_deeply_nothing_stays_beside_what_the_one_below_it_has() {
-    let transformation =
-        |value: &str| format!("transformation: {{request: {{set: [{{name: x, value: {value}}}]}}}}");
-    let text = small().replace(
-        "metadata: {name: gw, namespace: infra}",
-        "metadata: {name: gw, namespace: infra, annotations: {kgateway.dev/inherited-policy-priority: DeepMergePreferParent}}",
-    ) + &parent("", &to_route("child"))
-        + &child("", &["/shop/a"])
-        + &traffic(("infra", "g"), ("Gateway", "gw"), &transformation("g"))
-        + &traffic(("infra", "p"), ("HTTPRoute", PARENT), &transformation("p"))
-        + &traffic(("team", "c"), ("HTTPRoute", "child"), &transformation("c"));
-    let hub = hub(&text, &[]);
-    let spec = Seen::hub(&hub).spec(&["gw", PARENT, "parent#shop", "child", "child#rule-1"]);
-    let values: Vec<Value> = spec.unwrap()["transformation"]["request"]["set"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|element| element["value"].clone())
-        .collect();
-    assert_eq!(values, ["c", "g"]);
-}
-
-#[test]
-fn a_policy_of_what_hands_requests_on_loses_to_one_of_a_delegated_route_as_the_less_specific_one() {
-    let text = small()
-        + &parent("", &to_route("child"))
-        + &child("", &["/shop"])
-        + &format!(
-            "---\napiVersion: gateway.kgateway.dev/v1alpha1\nkind: TrafficPolicy\nmetadata: {{name: p, namespace: infra}}\nspec: \
-             {{targetRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: {PARENT}, sectionName: shop}}], {LIMITS}}}\n"
-        )
-        + &traffic(("team", "c"), ("HTTPRoute", "child"), LIMITS);
-    let hub = hub(&text, &[]);
-    let seen = Seen::hub(&hub);
-    let loser = seen.id("TrafficPolicy infra/p");
-    let rules: Vec<_> = seen
-        .effective
-        .iter()
-        .filter_map(|(_, path)| {
-            let author = |policy| super::super::AuthoredId { policy, position: 0 };
-            path.effective.rule(
-                &seen.attachments,
-                author(seen.id("TrafficPolicy team/c")),
-                author(loser),
-            )
-        })
-        .collect();
-    assert_eq!(rules, [crate::policy::Rule::MoreSpecificDefaults]);
-}
-
-#[test]
-fn a_delegated_route_takes_what_is_below_the_prefix_and_asks_for_all_headers_or_inherits_them() {
-    let policy = traffic(("team", "p"), ("HTTPRoute", "child"), LIMITS);
-    let rules = |metadata: &str, rules: &str| {
-        let text = small()
-            + &parent("", &to_route("child"))
-            + &route(("team", "child"), metadata, &format!("rules: [{rules}]"))
-            + &policy;
-        let hub = hub(&text, &[]);
-        let seen = Seen::hub(&hub);
-        let mut paths: Vec<String> = seen
-            .effective
-            .iter()
-            .map(|(_, path)| seen.attachments.topology.path_label(&path.path))
-            .collect();
-        paths.retain(|path| path.contains("child"));
-        paths.len()
-    };
-    let backend = "backendRefs: [{name: s, port: 80}]";
-    // Compared as text: the parent's /shop is the beginning of /shopping, too.
-    for (path, expected) in [
-        ("/shop", 1),
-        ("/shop/a", 1),
-        ("/shopping", 1),
-        ("/other", 0),
-        ("/", 0),
-    ] {
-        assert_eq!(rules("", &rule(path)), expected, "{path}");
-    }
-    let without_header = format!("{{matches: [{{path: {{value: /shop}}}}], {backend}}}");
-    assert_eq!(rules("", &without_header), 0);
-    for (value, expected) in [("\"true\"", 1), ("\"Yes\"", 1), ("enabled", 1), ("\"1\"", 0)] {
-        let metadata = format!("annotations: {{delegation.kgateway.dev/inherit-parent-matcher: {value}}}");
-        assert_eq!(
-            rules(&metadata, &without_header.replace("/shop", "/x")),
-            expected,
-            "{value}"
-        );
-    }
-}
 
 #[test]
 fn a_request_reaches_the_rule_of_a_delegated_route() {
@@ -289,51 +107,6 @@ fn a_request_reaches_the_rule_of_a_delegated_route() {
 }
 
 #[test]
-fn what_is_not_followed_is_said_with_its_reason() {
-    let other = route(
-        ("team", "child"),
-        "",
-        &format!(
-            "parentRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: other, namespace: infra}}], rules: [{}]",
-            rule("/shop")
-        ),
-    );
-    let with_hostnames = route(
-        ("team", "child"),
-        "",
-        &format!("hostnames: [a.example.com], rules: [{}]", rule("/shop")),
-    );
-    let circle = route(
-        ("team", "child"),
-        "",
-        &format!(
-            "rules: [{{matches: [{{path: {{value: /shop}}, headers: [{{name: x, value: \"1\"}}]}}], backendRefs: [{}]}}]",
-            to_route("child")
-        ),
-    );
-    for (child, why) in [
-        (String::new(), "none of them is in the input"),
-        (other, "the `parentRefs` of HTTPRoute team/child do not name it"),
-        (with_hostnames, "HTTPRoute team/child has `hostnames`"),
-        (circle, "HTTPRoute team/child leads back here"),
-        (
-            child("", &["/other"]),
-            "no match of HTTPRoute team/child is within",
-        ),
-        (
-            child("", &["/shop", "/other"]),
-            "rule `rule-2` of HTTPRoute team/child gets no request",
-        ),
-    ] {
-        let said = said(&(parent("", &to_route("child")) + &child));
-        assert!(
-            said.starts_with("route/delegated") && said.contains(why),
-            "{said}"
-        );
-    }
-}
-
-#[test]
 fn too_many_ways_are_refused_as_a_whole() {
     let mut text = parent("annotations: {}", &to_route("step-0"));
     for step in 0..16 {
@@ -356,51 +129,6 @@ fn too_many_ways_are_refused_as_a_whole() {
         said.iter()
             .any(|said| said.starts_with("input/too-costly") && said.contains("none is followed")),
         "{said:?}"
-    );
-}
-
-#[test]
-fn providers_of_both_sides_are_called_after_a_deep_merge_and_any_side_turns_all_off() {
-    let of = |priority: &str, gateway: &str, route: &str| {
-        let text = SMALL.replace(
-            "metadata: {name: gw, namespace: infra}",
-            &format!("metadata: {{name: gw, namespace: infra, annotations: {{kgateway.dev/inherited-policy-priority: {priority}}}}}"),
-        ) + &traffic(("infra", "a"), ("Gateway", "gw"), &format!("extAuth: {gateway}"))
-            + &traffic(("infra", "b"), ("HTTPRoute", "r2"), &format!("extAuth: {route}"));
-        let hub = hub(&text, &[]);
-        Seen::hub(&hub).spec(&["gw", "r2", "r2#rule-1"]).unwrap()["extAuth"].clone()
-    };
-    let provider = |name: &str| json!({"extensionRef": {"name": name}});
-    let (one, two) = ("{extensionRef: {name: one}}", "{extensionRef: {name: two}}");
-    assert_eq!(
-        of("DeepMergePreferChild", one, two),
-        json!([provider("two"), provider("one")])
-    );
-    assert_eq!(
-        of("DeepMergePreferParent", one, two),
-        json!([provider("one"), provider("two")])
-    );
-    assert_eq!(of("DeepMergePreferChild", one, one), provider("one"));
-    // Whoever is preferred, nothing is asked once one side says so.
-    for priority in ["DeepMergePreferChild", "DeepMergePreferParent"] {
-        assert_eq!(
-            of(priority, "{disable: {}}", two),
-            json!({"disable": {}}),
-            "{priority}"
-        );
-        assert_eq!(
-            of(priority, one, "{disable: {}}"),
-            json!({"disable": {}}),
-            "{priority}"
-        );
-    }
-    assert_eq!(
-        of("ShallowMergePreferChild", "{disable: {}}", two),
-        provider("two")
-    );
-    assert_eq!(
-        of("ShallowMergePreferParent", one, "{disable: {}}"),
-        provider("one")
     );
 }
 
@@ -465,22 +193,6 @@ fn only_at_gateways_of_kgateway_rules_hand_requests_on_and_elsewhere_a_route_is_
             )]
         );
     }
-}
-
-#[test]
-fn a_class_that_is_not_in_the_input_may_be_that_of_kgateway_unless_istio_makes_it() {
-    let without_class = |name: &str| {
-        let (_, rest) = SMALL.split_once("---\n").unwrap();
-        rest.replace("gatewayClassName: gc", &format!("gatewayClassName: {name}"))
-    };
-    let said = |class: &str| {
-        let text = without_class(class) + &parent("", &to_route("child")) + &child("", &["/shop"]);
-        let hub = hub(&text, &[]);
-        let said = Seen::hub(&hub).said();
-        said.iter().any(|said| said.starts_with("route/delegated"))
-    };
-    assert!(!said("gc") && !said("kgateway"));
-    assert!(said("istio") && said("istio-waypoint"));
 }
 
 #[test]

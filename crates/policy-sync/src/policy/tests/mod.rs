@@ -1,6 +1,5 @@
 //! Tests of policy attachment as a whole.
 
-mod affecting;
 mod attaching;
 mod cluster_outcomes;
 mod costs;
@@ -11,7 +10,6 @@ mod losses;
 mod merging;
 mod mesh;
 mod patching;
-mod paths;
 mod products;
 mod properties;
 mod settings;

@@ -7,9 +7,6 @@ use crate::diagnostic::{DocumentId, Place, SourceId};
 use crate::hub::RowId as _;
 use crate::policy::{Entry, PolicyId, Profile, ProfileEntry, Profiles, disagree, read_settings};
 use crate::sync::conflicts::{Contender, conflict_help, undecided};
-use crate::sync::same_target::resolve;
-use crate::tests::{SMALL, Seen, hub};
-use crate::topology::Node;
 
 fn contender(profile: &Profile, number: u32, spec: &Value) -> Contender {
     let name = if number == 0 { "a" } else { "b" };
@@ -163,24 +160,4 @@ fn policies_that_add_up_disagree_about_a_setting_that_is_not_the_same_in_both() 
     );
     let rules = |rate: u8| json!({"rateLimit": {"local": {"rules": [{"rate": rate}]}}});
     assert!(!of(rules(1), rules(2)), "such lists add up");
-}
-
-#[test]
-fn two_policies_that_add_up_and_disagree_are_undecided_and_otherwise_both_are_shipped() {
-    let proxy = |name: &str, more: &str| {
-        format!(
-            "---\napiVersion: gateway.nginx.org/v1alpha1\nkind: ProxySettingsPolicy\nmetadata: {{name: {name}, namespace: infra}}\n\
-             spec: {{targetRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: gw}}], {more}}}\n"
-        )
-    };
-    let said = |one: &str, other: &str| {
-        let hub = hub(&(SMALL.to_owned() + &proxy("a", one) + &proxy("b", other)), &[]);
-        let seen = Seen::hub(&hub);
-        let (kind, _) = seen.attachments.kinds.iter().next().unwrap();
-        let gateway = Node::Gateway(seen.attachments.topology.gateways.ids().next().unwrap());
-        let resolution = resolve(&seen.attachments, kind, gateway).unwrap();
-        (resolution.undecided.is_some(), resolution.synced.len())
-    };
-    assert_eq!(said("x: 1", "x: 2"), (true, 0));
-    assert_eq!(said("x: 1", "y: 2"), (false, 2));
 }

@@ -1,19 +1,15 @@
 //! Tests of the objects that go to the spokes.
 
 mod ambiguous;
-mod chosen;
-mod local;
+mod hubs;
 mod merged_policy;
 mod order_independence;
 mod reported;
 mod routes;
-mod same_target;
 mod spokes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-use kube_json::Value;
 
 use super::{
     LocalPolicies, PlacedGateway, Spoke, Spokes, SyncedKinds, SyncedObjects, SyncedRoutes, Syncing, Variant,
@@ -170,22 +166,6 @@ impl Received<'_> {
             rules: Vec::new(),
         })
     }
-}
-
-/// What is reported about the policies on `cluster`, which receives Gateway `infra/gw`.
-fn report_on(hub: &Hub, cluster: &str) -> PolicyReport {
-    received(hub, &[("infra/gw", &[cluster])], |received| {
-        received.report(Some(cluster))
-    })
-}
-
-/// The result at the path whose last locators (less group and kind) are these, as JSON.
-fn spec_on(report: &PolicyReport, path: &[&str]) -> Option<Value> {
-    let found = report.effective.iter().find(|entry| {
-        let names = entry.path.iter().filter_map(|locator| locator.rsplit('/').next());
-        names.skip(1).eq(path.iter().copied())
-    });
-    found?.result.spec.clone()
 }
 
 /// `status/reason: message` of the last condition of a RateLimitPolicy.

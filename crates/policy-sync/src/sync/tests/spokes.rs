@@ -3,7 +3,6 @@
 use kube_json::{Value, json};
 
 use super::{Received, received, state_on};
-use crate::hub::Hub;
 use crate::object::Object;
 use crate::outcome::PolicyEntry;
 use crate::policy::{Attachments, EffectivePolicies};
@@ -30,14 +29,6 @@ pub(super) fn local(name: &str, settings: &str) -> String {
     limit(name, GW, settings).replace("namespace: infra", "namespace: kuadrant-infra")
 }
 
-/// The clusters of each spoke.
-fn classes(hub: &Hub, gateways: &[(&str, &[&str])]) -> Vec<Vec<String>> {
-    received(hub, gateways, |received| {
-        let spokes = received.making.build(false, &|_| true).into_iter();
-        spokes.map(|spoke| spoke.clusters).collect()
-    })
-}
-
 /// Looks at what is on one cluster.
 pub(super) fn on<T>(received: &Received<'_>, cluster: &str, look: impl FnOnce(&Attachments<'_>) -> T) -> T {
     let spokes = received.making.build(true, &|name| name == cluster);
@@ -46,167 +37,6 @@ pub(super) fn on<T>(received: &Received<'_>, cluster: &str, look: impl FnOnce(&A
     };
     assert_eq!(spoke.clusters, [cluster]);
     look(&received.evaluated(spoke))
-}
-
-#[test]
-fn clusters_that_are_alike_share_a_spoke() {
-    let text = small_with_params() + &limit("g", GW, LIMIT);
-    let hub = hub(&text, &[]);
-    assert_eq!(
-        classes(&hub, &[("infra/gw", &["c1", "c2", "c3"])]),
-        [["c1", "c2", "c3"]]
-    );
-    assert!(classes(&hub, &[]).is_empty(), "nobody receives anything");
-}
-
-#[test]
-fn clusters_where_something_else_lives_are_not_alike() {
-    let text = small_with_params() + &limit("g", GW, LIMIT);
-    let special = local("special", LIMIT);
-    let away = special.replace("kuadrant-infra", "apps");
-    let hub = hub(
-        &text,
-        &[("c2", &special), ("c3", &special), ("c4", &away), ("c5", &away)],
-    );
-    assert_eq!(
-        classes(&hub, &[("infra/gw", &["c1", "c2", "c3", "c4"])]),
-        [vec!["c1", "c4"], vec!["c2", "c3"], vec!["c4"], vec!["c5"]],
-        "what lives on c4 touches nothing that it receives; c5 receives nothing, and holds something all the same"
-    );
-}
-
-/// The clusters of each spoke, with the Gateways that are there.
-fn gateways_by_spoke(text: &str, local: &str) -> Vec<(String, String)> {
-    let gateways: &[(&str, &[&str])] = &[("infra/gw", &["c1", "c2"]), ("infra/other", &["c1", "c2"])];
-    let hub = hub(text, &[("c2", local)]);
-    received(&hub, gateways, |received| {
-        let spokes = received.making.build(false, &|_| true);
-        let named = spokes.iter().map(|spoke| {
-            let sources = spoke.sources(&hub.objects);
-            let gateways = sources.of_kind("gateway.networking.k8s.io", "Gateway");
-            let names: Vec<&str> = gateways.map(|(gateway, _)| gateway.name.as_str()).collect();
-            (spoke.clusters.join(" "), names.join(" "))
-        });
-        named.collect()
-    })
-}
-
-#[test]
-fn gateways_that_nothing_local_touches_are_evaluated_apart() {
-    let text = small_with_params()
-        + OTHER
-        + &limit("g", GW, LIMIT)
-        + &limit("o", "kind: Gateway, name: other", LIMIT);
-    let special = local("special", LIMIT);
-    let apart = [("c1", "gw"), ("c1 c2", "other"), ("c2", "gw")];
-    let together = [("c1", "gw other"), ("c2", "gw other")];
-    let owned = |spokes: &[(&str, &str)]| -> Vec<(String, String)> {
-        let spokes = spokes.iter();
-        spokes
-            .map(|(clusters, gateways)| ((*clusters).to_owned(), (*gateways).to_owned()))
-            .collect()
-    };
-    assert_eq!(gateways_by_spoke(&text, &special), owned(&apart));
-    let route = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: mine, namespace: kuadrant-infra}\n\
-                 spec: {parentRefs: [{name: gw}], rules: [{}]}\n";
-    assert_eq!(
-        gateways_by_spoke(&text, route),
-        owned(&[("c1", "gw other"), ("c2", "other"), ("c2", "gw")]),
-        "no synced policy finds routes by anything else, and the cluster without it is as every other"
-    );
-    let to_both = text.replace(
-        "parentRefs: [{name: gw, sectionName: http}]",
-        "parentRefs: [{name: gw, sectionName: http}, {name: other}]",
-    );
-    let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: infra}\nspec: {ports: [{port: 80}]}\n";
-    let class = special.replace(GW, "kind: GatewayClass, name: gc");
-    for (tie, text, local, expected) in [
-        ("a route of both", &to_both, &special, together.as_slice()),
-        (
-            "a synced route of both",
-            &syncing_routes(&to_both),
-            &special,
-            &together,
-        ),
-        (
-            "a Service that routes may lead to",
-            &text,
-            &(special.clone() + service),
-            &together,
-        ),
-        ("a policy on neither", &text, &class, &together),
-    ] {
-        assert_eq!(gateways_by_spoke(text, local), owned(expected), "{tie}");
-    }
-}
-
-#[test]
-fn a_gateway_that_some_clusters_touch_is_evaluated_once_for_all_others() {
-    // The policy of the hub gives way where one lives, so that there are two variants of it; or there is none, and the
-    // cluster where nothing lives has all its Gateways together.
-    evaluated_once_for_all_others(
-        |name| limit(name, &format!("kind: Gateway, name: {name}"), LIMIT),
-        &[
-            "g1: c1",
-            "g1: c2 c3 c4",
-            "g2: c1 c3 c4",
-            "g2: c2",
-            "g3: c1 c2 c4",
-            "g3: c3",
-            "g4: c1 c2 c3 c4",
-        ],
-    );
-    evaluated_once_for_all_others(
-        |_| String::new(),
-        &[
-            "g1: c1",
-            "g1: c2 c3",
-            "g1: c4",
-            "g2: c1 c3",
-            "g2: c2",
-            "g2: c4",
-            "g3: c1 c2",
-            "g3: c3",
-            "g3: c4",
-            "g4: c1 c2 c3",
-            "g4: c4",
-        ],
-    );
-}
-
-fn evaluated_once_for_all_others(on_gateway: impl Fn(&str) -> String, expected: &[&str]) {
-    let names = ["g1", "g2", "g3", "g4"];
-    let mut text = small_with_params();
-    for name in names {
-        text += &OTHER.replace("other", name);
-        text += &on_gateway(name);
-    }
-    let keys = names.map(|name| format!("infra/{name}"));
-    let clusters = ["c1", "c2", "c3", "c4"];
-    let gateways: Vec<(&str, &[&str])> = keys
-        .iter()
-        .map(|key| (key.as_str(), clusters.as_slice()))
-        .collect();
-    // On each of three clusters something else is touched.
-    let locals =
-        ["g1", "g2", "g3"].map(|name| local("special", LIMIT).replace("name: gw", &format!("name: {name}")));
-    let locals: Vec<(&str, &str)> = clusters
-        .into_iter()
-        .zip(locals.iter().map(String::as_str))
-        .collect();
-    let hub = hub(&text, &locals);
-    received(&hub, &gateways, |received| {
-        let spokes = received.making.build(false, &|_| true);
-        let mut there: Vec<String> = Vec::new();
-        for spoke in &spokes {
-            let sources = spoke.sources(&hub.objects);
-            for (gateway, _) in sources.of_kind("gateway.networking.k8s.io", "Gateway") {
-                there.push(format!("{}: {}", gateway.name, spoke.clusters.join(" ")));
-            }
-        }
-        there.sort();
-        assert_eq!(there, expected);
-    });
 }
 
 #[test]
@@ -238,32 +68,6 @@ fn with_listener_set() -> String {
         "  gatewayClassName: gc\n",
         "  gatewayClassName: gc\n  allowedListeners: {namespaces: {from: All}}\n",
     ) + set
-}
-
-/// A route that names no Gateway may be attached to one all the same.
-#[test]
-fn a_local_policy_touches_the_gateway_of_a_listener_set_that_its_route_names() {
-    let text = with_listener_set() + OTHER;
-    let special = limit("special", "kind: HTTPRoute, name: r2", LIMIT);
-    let touched = [("c1", "gw other"), ("c2", "other"), ("c2", "gw")];
-    let touched = touched.map(|(clusters, gateways)| (clusters.to_owned(), gateways.to_owned()));
-    assert_eq!(gateways_by_spoke(&text, &special), touched);
-}
-
-#[test]
-fn clusters_with_other_gateways_are_not_alike() {
-    let text = small_with_params() + OTHER + &limit("g", GW, LIMIT);
-    let hub = hub(&text, &[]);
-    assert_eq!(
-        classes(
-            &hub,
-            &[
-                ("infra/gw", &["c1", "c2", "c4"]),
-                ("infra/other", &["c2", "c3", "c4"])
-            ]
-        ),
-        [vec!["c1"], vec!["c2", "c4"], vec!["c3"]]
-    );
 }
 
 #[test]

@@ -3,13 +3,7 @@
 //! The expectations are those of `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0` and its golden
 //! files, with names and settings of our own.
 
-mod ancestors;
 mod merging;
-mod statuses;
-
-use kube_json::Value;
-
-use crate::tests::{Seen, hub};
 
 /// Gateway `gw` with listeners `http` and `https`, ListenerSet `set` with `one` and `two`; HTTPRoutes `plain` on `http` (rules
 /// `first` and `second`), `both` on every listener of the Gateway, `on-set` on every listener of the set, `on-one` on `one`.
@@ -98,9 +92,4 @@ fn traffic(name: &str, target: &str, settings: &str) -> String {
 
 fn with(policies: &[String]) -> String {
     TOPOLOGY.to_owned() + &policies.concat()
-}
-
-fn spec(text: &str, path: &[&str]) -> Option<Value> {
-    let hub = hub(text, &[]);
-    Seen::hub(&hub).spec(path)
 }

@@ -5,16 +5,12 @@ use super::{FOREIGN, GW, LIMIT, policy, said_with_help};
 use crate::diagnostic::Findings;
 use crate::hub;
 use crate::policy::Profiles;
-use crate::sync::{report_misspelled_backends, report_other_versions, report_unknown_kinds};
-use crate::tests::{SMALL, documents, limit, small_with_params};
+use crate::sync::{report_other_versions, report_unknown_kinds};
+use crate::tests::{documents, limit, small_with_params};
 use ocm_hub::source::Room;
 
 fn other_versions(received: &Received<'_>, findings: &mut Findings) {
     report_other_versions(received.syncing, findings);
-}
-
-fn misspelled_backends(received: &Received<'_>, findings: &mut Findings) {
-    report_misspelled_backends(received.hub, findings);
 }
 
 fn unknown_kinds(received: &Received<'_>, findings: &mut Findings) {
@@ -87,66 +83,6 @@ fn a_policy_in_another_version_than_its_class_asks_for_is_reported() {
     );
     let away = base.clone() + FOREIGN + &auth.replace("name: gw", "name: foreign");
     assert!(said(&away).is_empty(), "it is on no Gateway of ours");
-}
-
-#[test]
-fn a_backend_with_nearly_the_name_of_a_service_of_its_namespace_is_misspelled() {
-    let one = SMALL.replace(
-        "rules: [{backendRefs: [{name: s, port: 80}]}]",
-        "rules: [{backendRefs: [{name: shopp, port: 80}]}]",
-    );
-    let service = |name: &str, namespace: &str| {
-        format!(
-            "---\napiVersion: v1\nkind: Service\nmetadata: {{name: {name}, namespace: {namespace}}}\nspec: {{ports: [{{port: 80}}]}}\n"
-        )
-    };
-    let said = |text: &str, local: &str| said_with_help(text, &[("c1", local)], &["c1"], misspelled_backends);
-    let found = [[
-        "route/invalid HTTPRoute infra/r2 sends requests to Service infra/shopp, which is not in the input"
-            .to_owned(),
-        "did you mean `shop`?".to_owned(),
-    ]];
-    assert_eq!(said(&(one.clone() + &service("shop", "infra")), ""), found);
-    assert_eq!(
-        said(&one, &service("shop", "infra")),
-        found,
-        "one that lives on a cluster"
-    );
-    assert!(
-        said(&one, "").is_empty(),
-        "no Service of the namespace has such a name"
-    );
-    assert!(
-        said(&(one.clone() + &service("shop", "other")), "").is_empty(),
-        "another namespace has it"
-    );
-    assert!(
-        said(
-            &(one.clone() + &service("shopp", "infra") + &service("shop", "infra")),
-            ""
-        )
-        .is_empty()
-    );
-    let other_kind = one.replace(
-        "{name: shopp, port: 80}",
-        "{group: example.com, kind: Backend, name: shopp}",
-    );
-    assert!(
-        said(&(other_kind + &service("shop", "infra")), "").is_empty(),
-        "it is no Service"
-    );
-    let away = one.replace(
-        "{name: shopp, port: 80}",
-        "{name: shopp, namespace: other, port: 80}",
-    );
-    let away = said(
-        &(away + &service("shop", "infra") + &service("shops", "other")),
-        "",
-    );
-    assert_eq!(
-        away.first().map(|[_, help]| help.as_str()),
-        Some("did you mean `shops`?")
-    );
 }
 
 #[test]

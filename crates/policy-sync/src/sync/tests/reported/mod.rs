@@ -1,6 +1,5 @@
 //! What is reported about objects that do not go to the spokes, or would not be in effect there.
 
-mod copies;
 mod kinds;
 mod needed;
 mod rules;
