@@ -193,8 +193,11 @@ impl Policies {
                 return answer.finish(loaded, findings, options, whole(""));
             }
             let is_text = reporting.format == ReportFormat::Text;
-            let report = PolicyReport::new(view, &loaded.sources.root_relative(), !is_text);
-            let report = kept(report);
+            let report = kept(if is_text {
+                PolicyReport::of(view)
+            } else {
+                PolicyReport::new(view, &loaded.sources.root_relative())
+            });
             let paths = self.effective.then(|| effective_paths(view, &loaded.sources));
             let status = answer.finish(loaded, findings, options, |out| {
                 let text = |report: &PolicyReport| policies_text(report, paths.as_deref(), print::width());

@@ -501,23 +501,20 @@ pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Co
 }
 
 impl PolicyReport {
-    /// The report. What there is beside policies is left out unless it is `whole`: no text for people shows it.
-    pub fn new(view: &PolicyView<'_>, locate: &dyn Locate, whole: bool) -> Self {
+    /// The report without places and without what there is beside policies: what the text for people is made from.
+    pub fn of(view: &PolicyView<'_>) -> Self {
+        Self::located(view, |_| None)
+    }
+
+    fn located(view: &PolicyView<'_>, place: impl Fn(&Object) -> Option<SourceLine>) -> Self {
         let policies = policies(view).into_iter().map(|(object, entry)| PolicyEntry {
-            place: SourceLine::of(locate, object.place("")),
+            place: place(object),
             ..entry
         });
         let policies: Vec<PolicyEntry> = policies.collect();
         let names: BTreeSet<&str> = policies.iter().map(|entry| entry.policy.as_str()).collect();
         let overlays = view.overlays.iter();
         let overlays = overlays.filter(|change| names.contains(&*change.object));
-        let clusters = view.seen().flat_map(|seen| seen.clusters);
-        let clusters: HashSet<&str> = clusters.map(String::as_str).collect();
-        let scope = FleetScope {
-            is_listed: &|name| clusters.contains(name),
-            work: &Work::unlimited(),
-            hidden: &mut Hidden::default(),
-        };
         Self {
             api_version: API_VERSION,
             kind: "PolicyReport",
@@ -527,7 +524,24 @@ impl PolicyReport {
             policies,
             elsewhere: elsewhere(view),
             cluster: view.cluster.map(str::to_owned),
-            fleet: whole.then(|| FleetView::new(view, locate, scope)).flatten(),
+            fleet: None,
+        }
+    }
+
+    /// The whole report.
+    pub fn new(view: &PolicyView<'_>, locate: &dyn Locate) -> Self {
+        let clusters = view.seen().flat_map(|seen| seen.clusters);
+        let clusters: HashSet<&str> = clusters.map(String::as_str).collect();
+        let scope = FleetScope {
+            is_listed: &|name| clusters.contains(name),
+            work: &Work::unlimited(),
+            hidden: &mut Hidden::default(),
+        };
+        let fleet = FleetView::new(view, locate, scope);
+        let place = |object: &Object| SourceLine::of(locate, object.place(""));
+        Self {
+            fleet,
+            ..Self::located(view, place)
         }
     }
 }

@@ -44,13 +44,16 @@ struct Gateway<'p> {
     places: Vec<usize>,
 }
 
+/// Evaluated places by position, each with the rules that a route has there.
+type RulesByPlace = Vec<(usize, Arc<[Name]>)>;
+
 /// A route.
 struct Route<'p> {
     object: &'p Object,
     entry: RouteEntry,
     rules: IndexMap<Name, RuleEntry>,
-    /// By Gateway and listener, the places where that listener accepts it, each with the rules that it has there.
-    attached: IndexMap<(Name, Name), Vec<(usize, Arc<[Name]>)>>,
+    /// By Gateway and listener, the places where that listener accepts it.
+    attached: IndexMap<(Name, Name), RulesByPlace>,
 }
 
 /// The numbers of the nodes of one topology, each found once.
