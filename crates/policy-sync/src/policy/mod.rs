@@ -44,6 +44,8 @@ pub(crate) use products::ReferenceFields;
 pub(crate) use products::envoy_gateway::refusals::lower_first;
 pub(crate) use products::kuadrant::certificate_faults;
 pub(crate) use products::{ReferenceType, reference_fields};
+#[cfg(test)]
+pub(crate) use profile::Class;
 pub(crate) use profile::Dictates;
 pub use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 pub use profiles::{ProfileEntry, Profiles, configure};

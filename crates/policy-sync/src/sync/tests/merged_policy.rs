@@ -4,7 +4,7 @@ use apimachinery::GroupKind;
 use kube_json::{Value, json};
 
 use crate::hub::RowId as _;
-use crate::policy::{Entry, Options, PolicyId, Precedence, Profile, Profiles, read_settings};
+use crate::policy::{Class, Entry, Options, PolicyId, Precedence, Profile, Profiles, read_settings};
 use crate::sync::same_target::commute;
 use crate::sync::same_target::{authored, shipped};
 use crate::tests::{SMALL, Seen, hub, limit};
@@ -44,7 +44,7 @@ fn with(precedence: Precedence) -> Profile {
         precedence,
         ..Profile::from_class(
             &GroupKind::new("colors.example.com", "ColorPolicy"),
-            Default::default(),
+            Class::Inherited,
         )
     }
 }
