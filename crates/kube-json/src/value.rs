@@ -353,10 +353,13 @@ impl Map {
     }
 
     /// The members in any order; `None` where two have one name.
-    pub fn from_distinct(mut members: Vec<(Text, Value)>) -> Option<Self> {
-        members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    pub fn from_distinct(members: impl IntoIterator<Item = (Text, Value)>) -> Option<Self> {
+        let mut members: EcoVec<(Text, Value)> = members.into_iter().collect();
+        members
+            .make_mut()
+            .sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         let is_distinct = members.is_sorted_by(|(one, _), (other, _)| one < other);
-        is_distinct.then(|| Self(members.into_iter().collect()))
+        is_distinct.then_some(Self(members))
     }
 
     /// The number of members.

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use kube_json::{Map, Value};
+use kube_json::{Map, Text, Value};
 
 use super::character::{find_from, spaces_end, text_end, word_end};
 use super::position::Record;
@@ -47,6 +47,8 @@ pub(super) fn read_lines<R: Record>(text: &str, limits: &Limits) -> Option<(Valu
         pos: start,
         line_start: start,
         last_end: 0,
+        members: Vec::new(),
+        items: Vec::new(),
         record: PhantomData::<R>,
     };
     lines.document(limits.depth.min(DEEPEST))
@@ -61,6 +63,11 @@ struct Lines<'t, R> {
     line_start: usize,
     /// The end of the last text or indicator, where a collection ends and an absent value is said to stand.
     last_end: usize,
+    /// The members of the mappings that are open, those of the innermost last. A collection takes its own when it ends, so it
+    /// is made in its size at once.
+    members: Vec<(Text, Value)>,
+    /// The same of the items of lists.
+    items: Vec<Value>,
     record: PhantomData<R>,
 }
 
@@ -103,13 +110,13 @@ impl<'t, R: Record> Lines<'t, R> {
     /// The mapping of this first member.
     fn mapping(&mut self, depth: usize, start: usize, column: usize, first: Key<'t>) -> Found<R> {
         let inner = depth.checked_sub(1)?;
-        let mut members = Vec::new();
+        let outer_members = self.members.len();
         let mut fields = R::Fields::default();
         let mut key = first;
         loop {
             let (value, node) = self.content(column, inner)?;
             R::insert(&mut fields, &key.text, &key.range, node);
-            members.push((key.text.as_ref().into(), value));
+            self.members.push((key.text.as_ref().into(), value));
             if self.is_left_of(column) {
                 break;
             }
@@ -119,6 +126,7 @@ impl<'t, R: Record> Lines<'t, R> {
             key = self.key()?;
         }
         let node = R::mapping(fields, &(start..self.last_end));
+        let members = self.members.drain(outer_members..);
         Some((Value::Object(Map::from_distinct(members)?), node))
     }
 
@@ -126,11 +134,11 @@ impl<'t, R: Record> Lines<'t, R> {
     fn list(&mut self, depth: usize, indentless: bool) -> Found<R> {
         let depth = depth.checked_sub(1)?;
         let (start, column) = (self.pos, self.column());
-        let mut items = Vec::new();
+        let outer_items = self.items.len();
         let mut entries = Vec::new();
         loop {
             let (item, node) = self.entry(column, depth)?;
-            items.push(item);
+            self.items.push(item);
             entries.push(node);
             if self.is_left_of(column) {
                 break;
@@ -145,7 +153,7 @@ impl<'t, R: Record> Lines<'t, R> {
                 return None;
             }
         }
-        items.shrink_to_fit();
+        let items = self.items.drain(outer_items..).collect();
         Some((Value::Array(items), R::sequence(entries, &(start..self.last_end))))
     }
 
@@ -279,17 +287,15 @@ impl<'t, R: Record> Lines<'t, R> {
             }
             self.pos = stop;
             self.last_end = from + line.len();
-            let is_ended = self.byte() == b'#';
-            let line_start = self.line_start;
+            // A comment ends the scalar, on its line or on the next one with a text.
             self.skip_empty_lines();
-            let goes_on = self.column() > column && !self.is_end() && self.byte() != b'#';
-            if is_ended || !goes_on {
-                (self.pos, self.line_start) = (stop, line_start);
-                self.next_line()?;
-                if self.column() > column && !self.is_end() {
-                    return None;
-                }
+            let is_ended = self.byte() == b'#';
+            self.skip_blank_lines();
+            if self.is_left_of(column + 1) {
                 break;
+            }
+            if is_ended {
+                return None;
             }
             let folded = folded.get_or_insert_with(|| line.to_owned());
             let breaks = self.slice(stop, self.pos).matches('\n').count();
@@ -441,22 +447,22 @@ impl<'t, R: Record> Lines<'t, R> {
 
     fn flow_list(&mut self, depth: usize) -> Found<R> {
         let start = self.pos;
-        let mut items = Vec::new();
+        let outer_items = self.items.len();
         let mut entries = Vec::new();
         let mut goes_on = self.opens(b']');
         while goes_on {
             let (item, node) = self.flow(depth)?;
-            items.push(item);
+            self.items.push(item);
             entries.push(node);
             goes_on = self.goes_on(b']')?;
         }
-        items.shrink_to_fit();
+        let items = self.items.drain(outer_items..).collect();
         Some((Value::Array(items), R::sequence(entries, &(start..self.last_end))))
     }
 
     fn flow_mapping(&mut self, depth: usize) -> Found<R> {
         let start = self.pos;
-        let mut members = Vec::new();
+        let outer_members = self.members.len();
         let mut fields = R::Fields::default();
         let mut goes_on = self.opens(b'}');
         while goes_on {
@@ -476,10 +482,11 @@ impl<'t, R: Record> Lines<'t, R> {
             self.skip_spaces();
             let (value, node) = self.flow(depth)?;
             R::insert(&mut fields, &key, &key_range, node);
-            members.push((key.as_ref().into(), value));
+            self.members.push((key.as_ref().into(), value));
             goes_on = self.goes_on(b'}')?;
         }
         let node = R::mapping(fields, &(start..self.last_end));
+        let members = self.members.drain(outer_members..);
         Some((Value::Object(Map::from_distinct(members)?), node))
     }
 
