@@ -236,7 +236,7 @@ impl Walk<'_, '_> {
     fn mapping(&mut self, node: &Node, fields: &Map, path: &Path<'_>, mode: Mode) {
         for name in &node.required {
             if !fields.contains_key(name) {
-                let property = node.properties.get(name.as_str());
+                let property = node.property(name);
                 self.required(
                     &Path::Key(path, name),
                     property.and_then(|node| type_help(node, &Value::Null)),
@@ -275,7 +275,7 @@ impl Walk<'_, '_> {
 
     #[inline]
     fn field(&mut self, node: &Node, (name, value): (&Text, &Value), path: &Path<'_>, mode: Mode) {
-        let property = node.properties.get(name);
+        let property = node.property(name);
         let here = Path::member(path, name, property.is_some());
         let implied = node.resource && matches!(name.as_str(), "apiVersion" | "kind" | "metadata");
         match (property, &node.additional) {
@@ -294,7 +294,7 @@ impl Walk<'_, '_> {
 
     #[cold]
     fn unknown(&mut self, node: &Node, name: &str, path: &Path<'_>) {
-        let known = node.properties.keys().map(ToString::to_string).collect();
+        let known = node.properties.iter().map(|(name, _)| name.to_string()).collect();
         let message = format!("unknown field {:?}", path.dotted());
         // A field one level too far out is the result of a wrong indentation.
         let mut properties = node.properties.iter();

@@ -1,7 +1,6 @@
 //! The compiled form of a schema, a tree of the requirements of each level, and its compilation from OpenAPI v3 in JSON.
 //! The schema may be invalid: each keyword that cannot be used becomes a [`SchemaProblem`].
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use apimachinery::{Allowance, Compiled, PatternError, Spent, Work, pointer};
@@ -91,7 +90,8 @@ pub(crate) struct Node {
     pub(crate) kind: Option<Type>,
     pub(crate) nullable: bool,
     pub(crate) int_or_string: bool,
-    pub(crate) properties: BTreeMap<Text, Below>,
+    /// Sorted by name; [`Node::property`] finds one.
+    pub(crate) properties: Vec<(Text, Below)>,
     pub(crate) additional: Additional,
     pub(crate) required: Vec<String>,
     pub(crate) items: Option<Below>,
@@ -157,7 +157,8 @@ impl Node {
 
     /// Every level directly below this one, except choices.
     fn children(&self) -> impl Iterator<Item = &Self> {
-        let children = self.properties.values().chain(self.additional.schema());
+        let properties = self.properties.iter().map(|(_, property)| property);
+        let children = properties.chain(self.additional.schema());
         children.chain(&self.items).map(|below| &**below)
     }
 
@@ -165,7 +166,7 @@ impl Node {
     /// has one, counts fields, compares or shows whole values, asks choices or rules, or reads the keys of items.
     pub(crate) fn judges_defaults(&self) -> bool {
         let has_default = |node: &Self, name: &str| {
-            let property = node.properties.get(name);
+            let property = node.property(name);
             property.is_some_and(|property| property.default.is_some())
         };
         let counts = self.min_properties.is_some() || self.max_properties.is_some();
@@ -183,7 +184,7 @@ impl Node {
         // Its own default is filled in above it.
         let has_below = self.children().any(|child| child.defaults_below);
         let has_default_below = |name: &str| {
-            let property = self.properties.get(name);
+            let property = self.property(name);
             property.is_some_and(|property| property.defaults_below)
         };
         let shows = self.resource
@@ -199,9 +200,7 @@ impl Node {
 
     /// These properties, by name.
     pub(crate) fn named<'n>(&'n self, names: &'n [Text]) -> impl Iterator<Item = (&'n Text, &'n Below)> {
-        names
-            .iter()
-            .filter_map(|name| self.properties.get_key_value(name))
+        names.iter().filter_map(|name| Some((name, self.property(name)?)))
     }
 
     /// Whether there are no levels below this one, but for choices.
@@ -209,9 +208,15 @@ impl Node {
         self.children().next().is_none()
     }
 
+    /// The schema of the property of this name.
+    pub(crate) fn property(&self, name: &str) -> Option<&Below> {
+        let position = kube_json::position(&self.properties, name)?;
+        self.properties.get(position).map(|(_, below)| below)
+    }
+
     /// The schema of a field of a mapping.
     pub(crate) fn child(&self, name: &str) -> Option<&Self> {
-        let below = self.properties.get(name).or(self.additional.schema());
+        let below = self.property(name).or(self.additional.schema());
         below.map(|below| &**below)
     }
 
@@ -459,7 +464,7 @@ impl Compiler {
         (kind, nullable)
     }
 
-    fn properties(&mut self, fields: &Map, at: &str, depth: usize) -> BTreeMap<Text, Below> {
+    fn properties(&mut self, fields: &Map, at: &str, depth: usize) -> Vec<(Text, Below)> {
         let properties = self.read(fields, "properties", at, "a mapping", Value::as_object);
         let properties = properties.into_iter().flatten().map(|(name, schema)| {
             let at = pointer::child(&format!("{at}/properties"), name);

@@ -121,7 +121,7 @@ fn walk_below(
             for (name, field) in fields {
                 let before = old.and_then(|old| old.get(name));
                 if let Some(child) = node.child(name).filter(|_| old.is_some() == before.is_some()) {
-                    let here = Path::member(path, name, node.properties.contains_key(name));
+                    let here = Path::member(path, name, node.property(name).is_some());
                     walk(child, (before, field), &here, spending, violations);
                 }
             }

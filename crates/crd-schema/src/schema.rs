@@ -225,7 +225,7 @@ impl Schema {
         let mut node = &self.root;
         for name in path {
             let holder = node.items.as_deref().unwrap_or(node);
-            match holder.properties.get(*name) {
+            match holder.property(name) {
                 Some(next) => node = next,
                 None => return Some(holder),
             }

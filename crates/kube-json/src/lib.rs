@@ -13,7 +13,7 @@ pub use convert::{from_value, to_value};
 pub use ecow::EcoString as Text;
 /// A number of JSON: a 64-bit integer, signed or not, or a finite float.
 pub use serde_json::Number;
-pub use value::{Iter, Map, Value, index, unescape};
+pub use value::{Iter, Map, Value, index, position, unescape};
 
 /// What [`json!`] expands to.
 #[doc(hidden)]

@@ -340,6 +340,19 @@ impl IndexMut<usize> for Value {
     }
 }
 
+/// Where a name is among members that are sorted by name. Objects have few, whose names mostly differ in their lengths: to look
+/// at each is less than to compare a few of them (20,000 routes: a fifth of the processor's time).
+pub fn position<V>(members: &[(Text, V)], name: &str) -> Option<usize> {
+    const FEW: usize = 16;
+    if members.len() > FEW {
+        return members
+            .binary_search_by(|(other, _)| other.as_str().cmp(name))
+            .ok();
+    }
+    let mut names = members.iter().map(|(other, _)| other.as_str());
+    names.position(|other| other.len() == name.len() && other == name)
+}
+
 /// The members of a JSON object, in the order of their names. A clone shares them until one of the two is changed.
 ///
 /// A member that is added moves those behind it: many are added by [`Extend`], or collected.
@@ -382,31 +395,20 @@ impl Map {
         self.0.binary_search_by(|(other, _)| other.as_str().cmp(name))
     }
 
-    /// Where a name is. Objects have few members, whose names mostly differ in their lengths: to look at each is less than
-    /// to compare a few of them (20,000 routes: a fifth of the processor's time).
-    fn find(&self, name: &str) -> Option<usize> {
-        const FEW: usize = 16;
-        if self.len() > FEW {
-            return self.position(name).ok();
-        }
-        let mut names = self.0.iter().map(|(other, _)| other.as_str());
-        names.position(|other| other.len() == name.len() && other == name)
-    }
-
     /// The value of this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(self.find(name)?).map(|(_, value)| value)
+        self.0.get(position(&self.0, name)?).map(|(_, value)| value)
     }
 
     /// The value of this name, to change it.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
-        let position = self.find(name)?;
+        let position = position(&self.0, name)?;
         self.0.make_mut().get_mut(position).map(|(_, value)| value)
     }
 
     /// Whether there is a member of this name.
     pub fn contains_key(&self, name: &str) -> bool {
-        self.find(name).is_some()
+        position(&self.0, name).is_some()
     }
 
     /// Sets the value of a name; the value that it had.

@@ -95,16 +95,12 @@ impl Spot {
         match &self.inside {
             Inside::Nothing => None,
             Inside::Entries(entries) => entries.get(kube_json::index(part)?),
-            Inside::Fields(fields) => named(fields, &kube_json::unescape(part)),
+            Inside::Fields(fields) => {
+                let position = kube_json::position(fields, &kube_json::unescape(part))?;
+                fields.get(position).map(|(_, spot)| spot)
+            }
         }
     }
-}
-
-fn named<'f>(fields: &'f [(Text, Spot)], name: &str) -> Option<&'f Spot> {
-    let at = fields
-        .binary_search_by(|(there, _)| there.as_str().cmp(name))
-        .ok()?;
-    fields.get(at).map(|(_, spot)| spot)
 }
 
 /// What the composer does with places: nothing, or everything. One composer, two of these.
