@@ -84,6 +84,10 @@ impl Check {
         if status == Status::Done && !self.watch {
             reporting::after_clean_check(&loaded, &self.options);
         }
+        if !self.watch {
+            // No other run follows.
+            let _ = reporting::kept(loaded);
+        }
         Ok(status)
     }
 }
