@@ -174,7 +174,7 @@ pub(crate) fn reports(tree: &InMemory) -> String {
         said += &text;
     }
 
-    let policies = PolicyReport::new(&view);
+    let policies = PolicyReport::for_text(&view);
     said += &shown(&policies_text(&policies, None, WIDTH));
     let paths = effective_paths(&view, &loaded.sources);
     said += &shown(&policies_text(&policies, Some(&paths), WIDTH));

@@ -194,7 +194,7 @@ impl Policies {
             }
             let is_text = reporting.format == ReportFormat::Text;
             let report = kept(if is_text {
-                PolicyReport::of(view)
+                PolicyReport::for_text(view)
             } else {
                 PolicyReport::new(view, &loaded.sources.root_relative())
             });

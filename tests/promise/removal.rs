@@ -204,7 +204,7 @@ struct Settings {
 
 /// What holds on each path of each cluster, as `policies` says it.
 fn held(view: &PolicyView<'_>) -> BTreeMap<Held, Settings> {
-    let report = kube_json::to_value(PolicyReport::new(view)).expect("JSON");
+    let report = kube_json::to_value(PolicyReport::for_text(view)).expect("JSON");
     let strings = |value: &Value| -> Vec<String> {
         let items = value.as_array().into_iter().flatten();
         items.filter_map(Value::as_str).map(str::to_owned).collect()

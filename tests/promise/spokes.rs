@@ -596,7 +596,7 @@ pub(crate) fn evaluate(loaded: &Loaded, cluster: Option<&str>) -> Evaluated {
     let mut findings = Findings::new();
     let analysis = Analysis::new(loaded, &mut findings);
     let (received, spokes) = analysis.received(cluster);
-    let report = PolicyReport::new(&match cluster {
+    let report = PolicyReport::for_text(&match cluster {
         // The findings of a whole input do not depend on the cluster.
         Some(_) => analysis.evaluate(&spokes),
         None => analysis.policies(received, &spokes, &mut findings),

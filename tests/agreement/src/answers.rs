@@ -31,7 +31,7 @@ impl Answers {
         let analysis = Analysis::new(&loaded, &mut findings);
         let (received, spokes) = analysis.received(None);
         let view = analysis.policies(received, &spokes, &mut findings);
-        let policies = kube_json::to_value(PolicyReport::new(&view))?;
+        let policies = kube_json::to_value(PolicyReport::for_text(&view))?;
         loaded.finish(&mut findings);
         let errors = findings
             .iter()

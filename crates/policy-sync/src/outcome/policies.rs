@@ -502,7 +502,7 @@ pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Co
 
 impl PolicyReport {
     /// The report without places and without what there is beside policies: what the text for people is made from.
-    pub fn of(view: &PolicyView<'_>) -> Self {
+    pub fn for_text(view: &PolicyView<'_>) -> Self {
         Self::located(view, |_| None)
     }
 

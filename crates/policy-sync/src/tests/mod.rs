@@ -194,7 +194,7 @@ impl<'a> Seen<'a> {
 
     /// What is reported about its policies.
     pub(crate) fn report(&self) -> PolicyReport {
-        self.view(PolicyReport::new)
+        self.view(PolicyReport::for_text)
     }
 
     /// The predicted statuses of everything, as a controller of this name has them.

@@ -148,7 +148,7 @@ impl Received<'_> {
             );
             fates.keep_away(&locator, kept);
         }
-        PolicyReport::new(&PolicyView {
+        PolicyReport::for_text(&PolicyView {
             hub: self.attachments,
             hub_effective: EffectivePolicies::for_starts(
                 self.attachments,
