@@ -173,9 +173,7 @@ pub(super) fn repeated<'a, K: Ord>(
 ) -> Vec<(Field<'a>, Field<'a>)> {
     let mut first: BTreeMap<K, Field<'a>> = BTreeMap::new();
     let mut repeated = Vec::new();
-    // Most lists have one field, which is not even read.
-    let fields = Some(fields).filter(|fields| fields.size_hint().1 != Some(1));
-    for field in fields.into_iter().flatten() {
+    for field in fields {
         let Some(key) = key(&field) else { continue };
         match first.get(&key) {
             Some(first) => repeated.push((field, first.clone())),
