@@ -1,13 +1,11 @@
 //! HTTPRoute, GRPCRoute, TLSRoute, TCPRoute, UDPRoute: parents, hostnames, rules, backends; Services and their ports.
 //! References stay names here; `topology` links them.
 
-use std::sync::Arc;
-
 use super::gateway::{GROUP, ObjectRef, ParentRef};
 use super::{Reading, Typed, View};
 use crate::object::Object;
 use apimachinery::{Field, core_group};
-use kube_json::{Text, Value};
+use kube_json::Text;
 
 /// The route kinds of Gateway API.
 pub const ROUTE_KINDS: [&str; 5] = ["GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
@@ -46,24 +44,9 @@ pub struct RouteSpec {
     /// Whether every default Gateway is a parent, too (`spec.useDefaultGateways`).
     pub uses_default_gateways: bool,
     /// `spec.hostnames`; none matches every host. TCP and UDP routes have none.
-    pub hostnames: Arc<[Text]>,
+    pub hostnames: Box<[Text]>,
     /// `spec.rules`, in their order. An HTTPRoute without rules gets one from its CRD's default: everything below `/`.
-    pub rules: Arc<[RouteRule]>,
-}
-
-impl Route<'_> {
-    /// A copy of the route with another value, which differs in its parents alone. It shares the rest of the view, most of
-    /// which is rules: a cluster may have a copy of each route.
-    #[must_use]
-    pub fn with_parents(self, value: Value) -> Object {
-        let view = RouteSpec {
-            parents: parents(&mut Reading::new(self.object), &Field::new(&value).get("spec")),
-            uses_default_gateways: self.uses_default_gateways,
-            hostnames: Arc::clone(&self.hostnames),
-            rules: Arc::clone(&self.rules),
-        };
-        self.with_value(value, view)
-    }
+    pub rules: Box<[RouteRule]>,
 }
 
 /// One rule of a route.
@@ -89,7 +72,9 @@ pub struct BackendRef {
 impl View for RouteSpec {
     fn read<'a>(object: &'a Object, reading: &mut Reading<'a>) -> Option<Self> {
         let spec = object.root().get("spec");
-        let parents = parents(reading, &spec);
+        let written = reading.items(&spec.get("parentRefs")).enumerate();
+        let parents = written.filter_map(|(at, parent)| ParentRef::read(reading, at, &parent));
+        let parents = parents.collect();
         // Of a kind that is not Gateway API's only the parents are known to mean what they do there.
         let is_known = is_route(&object.api_version.group, &object.kind);
         if !is_known && reading.is_wrong() {
@@ -114,12 +99,6 @@ impl View for RouteSpec {
         };
         (!is_known || !reading.is_wrong()).then_some(route)
     }
-}
-
-fn parents<'a>(reading: &mut Reading<'a>, spec: &Field<'a>) -> Box<[ParentRef]> {
-    let written = reading.items(&spec.get("parentRefs")).enumerate();
-    let parents = written.filter_map(|(at, parent)| ParentRef::read(reading, at, &parent));
-    parents.collect()
 }
 
 fn route_rule<'a>(reading: &mut Reading<'a>, rule: usize, field: &Field<'a>) -> RouteRule {

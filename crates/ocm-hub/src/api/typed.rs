@@ -64,14 +64,6 @@ impl<'a, T: View> Typed<'a, T> {
     pub const fn view(self) -> &'a T {
         self.view
     }
-
-    /// A copy of the object with another value and the view of that, of which the caller reports no mistakes.
-    pub(super) fn with_value(self, value: Value, view: T) -> Object {
-        let (view, mistakes) = (Some(view), Findings::new());
-        self.object
-            .with_value(value)
-            .with_view(Checked { view, mistakes })
-    }
 }
 
 fn checked<T: View>(object: &Object) -> &Checked<T> {

@@ -210,14 +210,6 @@ impl Object {
         }
     }
 
-    /// The same with the typed view of its value that somebody has already.
-    #[must_use]
-    pub(crate) fn with_view<T: Any + Send + Sync>(mut self, view: T) -> Self {
-        let first: Arc<dyn Any + Send + Sync> = Arc::new(view);
-        self.views.first = first.into();
-        self
-    }
-
     /// The typed view of the value that `read` makes of it.
     pub(crate) fn view<T: Any + Send + Sync>(&self, read: impl Fn(&Self) -> T) -> &T {
         self.views.get(&|| read(self))

@@ -9,7 +9,6 @@ use super::routes::SyncedKinds;
 use crate::api::downstream::{MANAGED_LABEL, downstream_namespace};
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
 use crate::api::params::Params;
-use crate::api::route::Route;
 use crate::hub::{OurGateway, OurGatewayId, Table};
 use crate::object::Object;
 use crate::object::well_known::{
@@ -223,19 +222,13 @@ pub(super) fn assumed_route(
         Some(*gateway)
     };
     let place = (object.name.as_str(), object.namespace_or_empty());
-    let value = downstream_route(&object.value, place, parent, gateways);
-    match route.view {
-        Some(view) => view.with_parents(value),
-        None => object.with_value(value),
-    }
+    object.with_value(downstream_route(&object.value, place, parent, gateways))
 }
 
 /// A route or a ListenerSet of the hub.
 pub(super) struct HubRoute<'a> {
     /// The object.
     pub(super) object: &'a Object,
-    /// What it says, if it is a route.
-    view: Option<Route<'a>>,
     /// Pointers of its references to our Gateways and their ListenerSets, each with its Gateway.
     pub(super) parents: Vec<(String, OurGatewayId)>,
 }
@@ -246,7 +239,6 @@ pub(super) fn hub_routes<'a>(topology: &Topology<'a>, kinds: &SyncedKinds) -> Ve
     let sets = topology.listener_sets.rows().iter().filter_map(|set| {
         Some(HubRoute {
             object: set.object,
-            view: None,
             parents: vec![("/spec/parentRef".to_owned(), our_gateway(set.gateway)?)],
         })
     });
@@ -258,7 +250,6 @@ pub(super) fn hub_routes<'a>(topology: &Topology<'a>, kinds: &SyncedKinds) -> Ve
         });
         HubRoute {
             object: node.object,
-            view: Some(node.route),
             parents: ours.collect(),
         }
     });
