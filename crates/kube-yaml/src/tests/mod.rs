@@ -7,6 +7,7 @@ mod oracle;
 mod places;
 mod scalars;
 mod structure;
+mod texts;
 mod writing;
 
 use kube_json::Value;

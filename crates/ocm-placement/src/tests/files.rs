@@ -13,7 +13,7 @@ fn outcome(yaml: &str) -> String {
     }
     let objects = objects(yaml);
     with_evaluation(&objects, SNAPSHOT, |evaluation| {
-        let report = kube_json::to_value(&evaluation.report()).unwrap();
+        let report = kube_json::to_value(evaluation.report()).unwrap();
         let others = report
             .as_object()
             .unwrap()

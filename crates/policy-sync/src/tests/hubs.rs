@@ -181,7 +181,7 @@ fn write_effective(text: &mut String, seen: &Seen<'_>) {
         let names = |ids: &mut dyn Iterator<Item = AuthoredId>| ids.map(name).collect::<Vec<_>>().join(" ");
         match path.effective.spec(&known.profile) {
             Some(spec) => {
-                let _ = writeln!(result, "  {}", spec);
+                let _ = writeln!(result, "  {spec}");
             }
             None => {
                 for (key, leaf) in path.effective.content.iter() {
