@@ -125,7 +125,7 @@ fn names(lines: &[(usize, String)], module: &[String]) -> Vec<(usize, String)> {
                 Some(import) => found.push((number, format!("{import}::{tail}"))),
                 // A single name that is not imported is one of the file, or a macro.
                 None if !tail.is_empty() || path.ends_with('!') => {
-                    found.push((number, absolute(path, module)))
+                    found.push((number, absolute(path, module)));
                 }
                 None => {}
             }
