@@ -23,7 +23,7 @@ use crate::api::ocm::GROUP as CLUSTERS;
 use crate::diagnostic::{API_VERSION, FindingEntry, Findings, Hidden, Locate, Part, and_more, holds_secret};
 use crate::hub::Hub;
 use crate::object::{Object, Origin};
-use crate::outcome::fleet_view::{FleetScope, FleetView, shortened};
+use crate::outcome::fleet_view::{FleetScope, FleetView, GatewayEntry, shortened};
 use crate::outcome::{
     ChangeIfDeleted, CoverageReport, ObjectStatus, OverlayChanges, PolicyEntry, PolicyView, SourceLine,
     WithheldPolicy, conceal,
@@ -159,7 +159,7 @@ impl<'p> Page<'p> {
                 .collect(),
             overlays: self.overlays(&mut hidden),
             managed_clusters: self.hub.objects.of_kind(CLUSTERS, "ManagedCluster").len(),
-            works: self.works(),
+            works: self.works(&fleet.gateways),
             placements: self.placements,
             statuses: self.statuses.iter().map(brief).collect(),
             findings: findings
@@ -244,8 +244,9 @@ impl<'p> Page<'p> {
     }
 
     /// The work of each Gateway.
-    fn works(&self) -> BTreeMap<Arc<str>, CarriedWork> {
+    fn works(&self, gateways: &[GatewayEntry]) -> BTreeMap<Arc<str>, CarriedWork> {
         let carried = self.carried();
+        let listed: HashSet<&str> = gateways.iter().map(|gateway| &*gateway.gateway).collect();
         let topology = &self.input.view.hub.topology;
         let routes = topology.routes.rows().iter();
         let routes: HashSet<&Origin> = routes.map(|route| &route.object.origin).collect();
@@ -254,7 +255,11 @@ impl<'p> Page<'p> {
             origin.is_some_and(|origin| routes.contains(origin))
         };
         let works = topology.gateways.rows().iter().filter_map(|gateway| {
+            let locator = gateway.object.identity().locator();
             let (_, name, manifests) = carried.get(&gateway.object.origin)?;
+            if !listed.contains(locator.as_str()) {
+                return None;
+            }
             let objects = manifests.iter().filter(|manifest| !is_route(manifest));
             let place = |origin: &Origin| SourceLine::of(self.input.locate, origin.place("", Part::Value));
             let objects = objects.map(|manifest| CarriedObject {
@@ -268,7 +273,7 @@ impl<'p> Page<'p> {
                 objects: objects.collect(),
                 routes: manifests.iter().filter(|manifest| is_route(manifest)).count(),
             };
-            Some((gateway.object.identity().locator().into(), work))
+            Some((locator.into(), work))
         });
         works.collect()
     }
