@@ -155,8 +155,11 @@ fn direct() -> (BTreeSet<String>, BTreeSet<String>) {
     let own = names_of(packages);
     let mut only_tests: BTreeMap<&str, bool> = BTreeMap::new();
     let with_code = packages.iter().filter(|package| package["name"] != WITHOUT_CODE);
-    for dependency in with_code.flat_map(|package| package["dependencies"].as_array().expect("dependencies"))
-    {
+    let of_packages = with_code.flat_map(|package| {
+        let dependencies = package["dependencies"].as_array().expect("dependencies");
+        dependencies.iter().map(move |dependency| (package, dependency))
+    });
+    for (package, dependency) in of_packages {
         let name = dependency["name"].as_str().expect("a name");
         if !own.contains(name) {
             let is_of_tests = package["name"]
