@@ -6,7 +6,7 @@ use std::sync::Arc;
 use apimachinery::Work;
 use kube_json::Value;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::fleet_view::{FleetScope, FleetView};
 use super::policy_view::{ClusterLists, OverlayChanges, PolicyView, Seen, key_of, on_paths};
@@ -259,7 +259,8 @@ pub struct PolicyEntry {
     /// Clusters of the Gateways that it affects, or where it lives, sorted.
     pub clusters: Arc<BTreeSet<Arc<str>>>,
     /// Clusters where a spoke-local policy changes this.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(serialize_with = "by_condition", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<NamedCondition<'static>>")]
     pub on_clusters: Vec<OnCluster>,
     /// For people, in one word: the reason of the condition that says most.
     #[serde(skip)]
@@ -287,6 +288,39 @@ pub struct OnCluster {
     /// condition that says whether they are in effect; of a target, `<Kind>Affected`. Thousands of clusters may share it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<Arc<Condition>>,
+}
+
+/// [`OnCluster`] in a list of many objects, where readers look for a condition by its name.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "OnClusterByCondition")]
+pub(super) struct NamedCondition<'o> {
+    cluster: &'o str,
+    /// The condition as `enforced`, `programmed`, `overridden`, `attached`, or, of a target, `affected`.
+    #[serde(flatten)]
+    condition: BTreeMap<&'static str, &'o Condition>,
+}
+
+/// Writes each condition under its own name.
+pub(super) fn by_condition<S: Serializer>(all: &[OnCluster], serializer: S) -> Result<S::Ok, S::Error> {
+    const NAMES: [(&str, &str); 5] = [
+        ("Enforced", "enforced"),
+        ("Programmed", "programmed"),
+        ("Overridden", "overridden"),
+        ("Attached", "attached"),
+        ("Affected", "affected"),
+    ];
+    serializer.collect_seq(all.iter().map(|on_cluster| {
+        let named = on_cluster.condition().and_then(|condition| {
+            let mut names = NAMES.iter();
+            // That of a target is `<Kind>Affected`.
+            let found = names.find(|(kind, _)| condition.kind.ends_with(kind));
+            found.map(|(_, name)| (*name, condition))
+        });
+        NamedCondition {
+            cluster: &on_cluster.cluster,
+            condition: named.into_iter().collect(),
+        }
+    }))
 }
 
 impl PolicyEntry {

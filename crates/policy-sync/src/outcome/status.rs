@@ -9,7 +9,7 @@ use kube_json::{Value, json};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::policies::{OnCluster, policies};
+use super::policies::{NamedCondition, OnCluster, by_condition, policies};
 use super::policy_view::{ClusterLists, PolicyView, Seen};
 use crate::api::condition::Condition;
 use crate::api::gateway::{GROUP, Gateway};
@@ -522,7 +522,8 @@ pub struct ObjectStatus {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ancestors: Vec<AncestorStatus>,
     /// Clusters where the status differs: because of what lives there, or because not all of them have the same.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(serialize_with = "by_condition", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<NamedCondition<'static>>")]
     pub on_clusters: Vec<OnCluster>,
     /// `status.effectivePolicy` (docs/systems/gep-713.md#what-the-earlier-text-had): the policies that affect
     /// this target.
