@@ -3,9 +3,9 @@
 //! of the page.
 //!
 //! - Kinds of policies, Gateways with their listeners, and routes with their rules and attachments are listed whether a
-//!   policy applies to them or not ([`hierarchy`]).
+//!   policy applies to them or not (`hierarchy.rs`).
 //! - An outcome is what the policies of one kind come to: settings in effect and overridden ones, each with its place
-//!   ([`outcomes`]). Each is listed once, with the paths where most clusters have it. Where clusters have another one, that is
+//!   (`outcomes.rs`). Each is listed once, with the paths where most clusters have it. Where clusters have another one, that is
 //!   an exception, with the set of these clusters.
 //! - Everything refers to everything by its locator. A path is a list of them, from the Gateway on, and equal lists of
 //!   clusters are one list in memory. Nothing depends on the numbers of one evaluation.
