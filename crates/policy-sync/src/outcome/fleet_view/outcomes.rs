@@ -127,6 +127,19 @@ impl Search<'_, '_> {
     }
 }
 
+/// How many paths of how many kinds there are in one place in full detail, at most.
+fn cells(seen: Seen<'_>) -> usize {
+    let topology = &seen.attachments.topology;
+    let starts = topology.starts().filter(|start| seen.effective.has(*start));
+    let attached = starts.flat_map(|start| topology.attached(start));
+    let paths = attached.fold(0_usize, |paths, (_, route)| {
+        paths.saturating_add(topology.routes.get(route).rules.len().max(1))
+    });
+    let policies = seen.attachments.policies.rows().iter();
+    let kinds: BTreeSet<KindId> = policies.map(|policy| policy.kind).collect();
+    paths.saturating_mul(kinds.len())
+}
+
 fn has_local_or_overlaid_objects(seen: Seen<'_>) -> bool {
     let mut policies = seen.attachments.policies.rows().iter();
     let topology = &seen.attachments.topology;
@@ -166,6 +179,10 @@ impl<'s, 'p> Search<'s, 'p> {
         lists: &mut PlaceLists<'_>,
     ) -> Option<Outcomes> {
         for (number, seen) in self.view.seen().enumerate() {
+            // All paths of a place are made at once, each with a cell for each kind of policies: they are paid before.
+            if !self.work.pay(cells(seen), STEPS_PER_CELL) {
+                return None;
+            }
             self.look((number, seen), hierarchy);
         }
         self.settle(hierarchy, lists)
