@@ -28,7 +28,7 @@ use super::options::{
     Choice, ClustersOption, ReadOptions, WorkKindOption, check_clusters, choice, empty_result, named,
 };
 use super::print::{self, Ended, Refusal, Speech, Status, refuse};
-use super::reporting::{WorksOption, is_stdout, kept, located, put};
+use super::reporting::{WorksOption, is_stdout, located, never_freed, put};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -149,9 +149,9 @@ impl Diff {
         let empty = empty_result(self.allow_empty);
         // The repository of a revision stays in this thread.
         let (mut new, base) = std::thread::scope(|scope| {
-            let new = scope.spawn(|| kept(Evaluated::new(new, empty)));
+            let new = scope.spawn(|| never_freed(Evaluated::new(new, empty)));
             // What is wrong with it is over: that nothing comes out of it is no error.
-            let base = kept(Evaluated::new(input.load(request), EmptyResult::Allowed));
+            let base = never_freed(Evaluated::new(input.load(request), EmptyResult::Allowed));
             let new = new
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic));

@@ -13,7 +13,7 @@ use spokewright::source::Sources;
 use super::diff::base::{Base, BaseOptions, Evaluated, judge_base, read_tree};
 use super::options::{ClustersOption, ReadOptions, WorkKindOption};
 use super::print::{self, Refusal, Status};
-use super::reporting::{WorksOption, is_stdout, kept, put};
+use super::reporting::{WorksOption, is_stdout, never_freed, put};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -90,22 +90,22 @@ impl PageCommand {
             request.skip.push(self.output.clone());
         }
         let mut findings = Findings::new();
-        let mut loaded = kept(self.options.load(&request, EmptyResult::Allowed)?);
+        let mut loaded = never_freed(self.options.load(&request, EmptyResult::Allowed)?);
         let exported = self
             .works
             .read(|path, stdin| load_works(&mut loaded, path, stdin, &mut findings));
         print::read(&loaded, self.options.speech);
-        let analysis = kept(Analysis::new(&loaded, &mut findings));
+        let analysis = never_freed(Analysis::new(&loaded, &mut findings));
         let (received, spokes) = analysis.received(None);
-        let spokes = kept(spokes);
+        let spokes = never_freed(spokes);
         let (rendered, view) = analysis.results(received, &spokes, EmptyResult::Allowed, &mut findings);
-        let (rendered, mut view) = (kept(rendered), kept(view));
+        let (rendered, mut view) = (never_freed(rendered), never_freed(view));
         view.retain_clusters(|cluster| loaded.admits(cluster));
-        let works = exported.map(|exported| kept(analysis.aggregate(&exported, &mut findings)));
+        let works = exported.map(|exported| never_freed(analysis.aggregate(&exported, &mut findings)));
         loaded.finish(&mut findings);
         let side = Side::of_plan(&rendered.plan);
         let old = if self.base.is_given() && !findings.has_errors() {
-            Some(kept(self.old_side(&request, &side)?))
+            Some(never_freed(self.old_side(&request, &side)?))
         } else {
             None
         };

@@ -16,7 +16,7 @@ use spokewright::report::{
 use super::finding::print_page;
 use super::options::{ReadOptions, named, one_text, without_first};
 use super::print::{Refusal, Status, refuse, whole};
-use super::reporting::{ReportFormat, Reporting, evaluate, kept};
+use super::reporting::{ReportFormat, Reporting, evaluate, never_freed};
 use super::{completions, print, reporting};
 
 const POLICIES_AFTER_HELP: &str = "\
@@ -193,7 +193,7 @@ impl Policies {
                 return answer.finish(loaded, findings, options, whole(""));
             }
             let is_text = reporting.format == ReportFormat::Text;
-            let report = kept(if is_text {
+            let report = never_freed(if is_text {
                 PolicyReport::for_text(view)
             } else {
                 PolicyReport::new(view, &loaded.sources.root_relative())

@@ -9,7 +9,7 @@ use spokewright::report::PruneList;
 
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
 use super::print::{self, Status};
-use super::reporting::{WorksOption, kept};
+use super::reporting::{WorksOption, never_freed};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -58,7 +58,7 @@ impl PruneListCommand {
         request.work_kind = self.work_kind.work_kind(self.clusters.is_narrowed())?;
         self.works.keep_out_of(&mut request, &self.options)?;
         let mut findings = Findings::new();
-        let mut loaded = kept(self.options.load(&request, empty_result(self.allow_empty))?);
+        let mut loaded = never_freed(self.options.load(&request, empty_result(self.allow_empty))?);
         let exported = self
             .works
             .read(|path, stdin| load_works_and_sets(&mut loaded, path, stdin, &mut findings, false));

@@ -20,7 +20,7 @@ use super::print::{self, MessageFormat, Refusal, Speech, Status, UNWRITTEN, refu
 
 /// A value that is never freed. The process ends with the command, and freeing a large input piece by piece would take a
 /// sixth of its time.
-pub(crate) const fn kept<T>(value: T) -> ManuallyDrop<T> {
+pub(crate) const fn never_freed<T>(value: T) -> ManuallyDrop<T> {
     ManuallyDrop::new(value)
 }
 
@@ -143,17 +143,17 @@ pub(crate) fn evaluate(
     cluster: Option<&str>,
     answer: impl FnOnce(&Loaded, &Analysis<'_>, &PolicyView<'_>, Findings) -> anyhow::Result<Status>,
 ) -> anyhow::Result<Status> {
-    let loaded = kept(options.load(request, EmptyResult::Refused)?);
+    let loaded = never_freed(options.load(request, EmptyResult::Refused)?);
     print::read(&loaded, options.speech);
     let mut findings = Findings::new();
     let known = loaded.known_clusters();
     if let Some(unknown) = cluster.filter(|name| !known.contains(name)) {
         return Err(unknown_cluster(unknown, &known).into());
     }
-    let analysis = kept(Analysis::new(&loaded, &mut findings));
+    let analysis = never_freed(Analysis::new(&loaded, &mut findings));
     let (received, spokes) = analysis.received(cluster);
-    let spokes = kept(spokes);
-    let view = kept(analysis.policies(received, &spokes, &mut findings));
+    let spokes = never_freed(spokes);
+    let view = never_freed(analysis.policies(received, &spokes, &mut findings));
     answer(&loaded, &analysis, &view, findings)
 }
 
@@ -430,7 +430,7 @@ impl WorksOption {
         let path = self.path()?;
         let mut stdin = io::stdin().lock();
         let stdin: Option<&mut dyn Read> = if self.is_stdin() { Some(&mut stdin) } else { None };
-        Some(kept(read(path, stdin)))
+        Some(never_freed(read(path, stdin)))
     }
 }
 

@@ -12,7 +12,7 @@ use spokewright::report::{
 
 use super::options::{ClustersOption, ReadOptions, of_kind};
 use super::print::{self, MessageFormat, Refusal, Status, refuse, whole};
-use super::reporting::{self, Answer, ReportFormat, Reporting, WorksOption, kept};
+use super::reporting::{self, Answer, ReportFormat, Reporting, WorksOption, never_freed};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -72,7 +72,7 @@ impl StatusCommand {
         let mut request = self.clusters.request(&self.options)?;
         self.works.keep_out_of(&mut request, &self.options)?;
         let mut findings = Findings::new();
-        let mut loaded = kept(self.options.load(&request, EmptyResult::Refused)?);
+        let mut loaded = never_freed(self.options.load(&request, EmptyResult::Refused)?);
         let exported = self
             .works
             .read(|path, stdin| load_works(&mut loaded, path, stdin, &mut findings));
@@ -116,13 +116,13 @@ impl StatusCommand {
     }
 
     fn predicted(&self, loaded: &Loaded, mut findings: Findings) -> anyhow::Result<Status> {
-        let analysis = kept(Analysis::new(loaded, &mut findings));
+        let analysis = never_freed(Analysis::new(loaded, &mut findings));
         let (received, spokes) = analysis.received(None);
-        let spokes = kept(spokes);
-        let view = kept(analysis.policies(received, &spokes, &mut findings));
+        let spokes = never_freed(spokes);
+        let view = never_freed(analysis.policies(received, &spokes, &mut findings));
         let (statuses, too_many) = match analysis.statuses(&view) {
-            Ok(statuses) => (kept(statuses), None),
-            Err(too_many) => (kept(Vec::new()), Some(*too_many)),
+            Ok(statuses) => (never_freed(statuses), None),
+            Err(too_many) => (never_freed(Vec::new()), Some(*too_many)),
         };
         // Of objects without a status only because there are too many, an error says so: nothing is known of them.
         let unmet = match too_many {

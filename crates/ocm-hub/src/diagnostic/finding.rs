@@ -80,7 +80,7 @@ pub struct Finding {
     pub causes: Vec<Place>,
     /// The object that the input lacks, if that is what it reports.
     pub missing: Option<Identity>,
-    /// What its object may be called is unknown because of it ([`Finding::leaves_unknown`]).
+    /// The part of the identity of its object that is unknown because of it.
     pub unknown: Option<IdentityPart>,
     /// What programs read of it, besides its place.
     pub data: Option<FindingData>,
@@ -171,7 +171,7 @@ impl Finding {
         self
     }
 
-    /// Says that nobody can know this part of the identity of its object, so the object may be any that the input lacks.
+    /// Marks this part of the identity of its object as unknown, so the object may be any that the input lacks.
     #[must_use]
     pub const fn leaves_unknown(mut self, part: IdentityPart) -> Self {
         self.unknown = Some(part);

@@ -52,7 +52,7 @@ pub fn waves<'a, 'c>(
         findings.push(not_found(hub, config, wanted, inventory));
         return Vec::new();
     };
-    // One wave is no order, and more than that nobody waits for.
+    // One wave gives no order, and with more than the limit a rollout would take longer than anybody waits.
     if !(2..=MOST_WAVES).contains(&groups.len()) {
         findings.push(wrong_number(hub, config, wanted, groups.len()));
         return Vec::new();

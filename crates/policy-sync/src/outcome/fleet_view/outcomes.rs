@@ -50,8 +50,8 @@ pub(super) struct Search<'s, 'p> {
     found: Found,
 }
 
-/// An outcome of one place, by what it is made from: it is made once for all paths that share it.
-/// The positions of outcomes by kind, settings, and displaced policies.
+/// The position of an outcome of one place, by its kind, its settings, and the displaced policies: paths that share these
+/// share one outcome.
 type OutcomeMemo = HashMap<(usize, *const Effective, Vec<usize>), usize>;
 
 impl Search<'_, '_> {
@@ -194,7 +194,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let attachments = seen.attachments;
         let refined = EffectivePolicies::refined(attachments, self.work, |start| seen.effective.has(start));
         let (mut memo, mut names) = (OutcomeMemo::new(), NodeNames::new());
-        let mut of_gateway = None;
+        let mut gateway_result = None;
         for (kind, path) in refined.iter() {
             let profile = &attachments.kinds.get(kind).profile;
             let Some(position) = self.kind_positions.get(&profile.group_kind()).copied() else {
@@ -207,12 +207,12 @@ impl<'s, 'p> Search<'s, 'p> {
             let on_the_way: BTreeSet<usize> = on_the_way.flatten().copied().collect();
             let displaced = (displaced.as_slice(), on_the_way.into_iter().collect());
             let outcome = self.outcome((seen, kind, position), path, displaced, &mut memo);
-            // A kind that ends at Gateways has a path to each listener, too, which mostly says the same.
+            // A kind that ends at Gateways also has a path to each listener, mostly with the same result.
             if spot.route.is_none() {
-                let said = Some((position, spot.gateway, outcome));
+                let result = Some((position, spot.gateway, outcome));
                 if spot.listener.is_none() {
-                    of_gateway = said;
-                } else if of_gateway == said {
+                    gateway_result = result;
+                } else if gateway_result == result {
                     continue;
                 }
             }
