@@ -16,7 +16,7 @@ impl Source<'_> {
     pub(super) fn fault(&mut self, error: &ScanError) -> Box<Error> {
         let at = self.place(error.marker().index());
         let info = error.info();
-        if let Some(fault) = self.tab_fault(at, info) {
+        if let Some(fault) = self.tab_fault(at, info).or_else(|| self.bad_name_ahead()) {
             return fault;
         }
         let here = at..self.character_end(at);
@@ -349,6 +349,24 @@ impl Source<'_> {
         let word = line.get(..end).unwrap_or(line).trim_end();
         let word = word.strip_suffix(':').unwrap_or(word);
         word.chars().take(60).collect()
+    }
+
+    /// The next node's anchor or alias, if its name is wrong. The library takes nearly every character for part of a name, so
+    /// it finds a fault behind the name in what is text to Kubernetes' reader: `&a?}` is the text `?}` with the anchor `a`.
+    fn bad_name_ahead(&mut self) -> Option<Box<Error>> {
+        let before = (self.at, self.last_end, self.indents, self.question);
+        let mut ahead = self.gap(true);
+        if self.byte(self.at) == b'!'
+            && let Ok(end) = self.tag_end()
+        {
+            self.at = end;
+            ahead = ahead.and_then(|()| self.gap(false));
+        }
+        let sign = self.byte(self.at);
+        let is_name = ahead.is_ok() && matches!(sign, b'&' | b'*');
+        let fault = is_name.then(|| self.name_end(sign).err()).flatten();
+        (self.at, self.last_end, self.indents, self.question) = before;
+        fault
     }
 
     pub(super) fn bad_name(&self, at: usize, sign: u8) -> Box<Error> {

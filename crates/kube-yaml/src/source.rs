@@ -129,11 +129,11 @@ pub(super) struct Source<'t> {
     /// The next byte that no event was about.
     pub(super) at: usize,
     /// The end of the last text or indicator, where a collection ends and an absent node is said to stand.
-    last_end: usize,
+    pub(super) last_end: usize,
     /// Whether blanks here may indent a block collection: a tab is none.
-    indents: bool,
+    pub(super) indents: bool,
     /// Whether a `?` was passed whose key has not come yet.
-    question: bool,
+    pub(super) question: bool,
     has_begun: bool,
     pub(super) open: Vec<Open>,
     /// The byte of each character whose number is a multiple of [`NOTED`]; nothing if bytes are characters.
@@ -270,7 +270,7 @@ impl<'t> Source<'t> {
 
     /// Goes over what stands in front of the next node (or bracket): blanks, comments, and each indicator that the place
     /// allows, once.
-    fn gap(&mut self, indicators: bool) -> Outcome<()> {
+    pub(super) fn gap(&mut self, indicators: bool) -> Outcome<()> {
         let in_flow = self.in_flow();
         let is_list = self.open.last().is_some_and(|open| open.is_list);
         let is_map = self.open.last().is_some_and(|open| !open.is_list);
@@ -407,7 +407,7 @@ impl<'t> Source<'t> {
     }
 
     /// The end of the name behind the `&` or `*` here.
-    fn name_end(&self, sign: u8) -> Outcome<usize> {
+    pub(super) fn name_end(&self, sign: u8) -> Outcome<usize> {
         let name = self.slice(self.at + 1..self.text.len());
         let end = self.at + 1 + name.bytes().take_while(|byte| is_name_byte(*byte)).count();
         let ends = self.is_gap(end) || (self.in_flow() && b",]}".contains(&self.byte(end)));
@@ -418,7 +418,7 @@ impl<'t> Source<'t> {
     }
 
     /// The end of the tag here. To Kubernetes' reader, brackets and commas are part of it.
-    fn tag_end(&self) -> Outcome<usize> {
+    pub(super) fn tag_end(&self) -> Outcome<usize> {
         let rest = self.slice(self.at..self.text.len());
         let ends = [' ', '\t', '\n', '\r'];
         let end = self.at + rest.find(ends).unwrap_or(rest.len());
