@@ -89,10 +89,7 @@ fn drop_findings_of_misdefined(hub: &Hub, findings: &mut Findings) {
     // A thousand definitions of one group are asked once for each kind of object.
     let defined: BTreeSet<(Option<&str>, Option<&str>)> = definitions
         .values()
-        .map(|definition| {
-            let spec = definition.root().get("spec");
-            (spec.text("group"), spec.get("names").text("kind"))
-        })
+        .map(|definition| crd::declared_kind(definition))
         .collect();
     if defined.is_empty() {
         return;

@@ -52,6 +52,14 @@ pub fn too_much_work(object: &Object) -> Finding {
     Finding::too_costly(stage, place, "no object is checked against them").help(help)
 }
 
+/// The group and the kind that a definition names, each if it can be read. Neither can be empty.
+pub fn declared_kind(definition: &Object) -> (Option<&str>, Option<&str>) {
+    let spec = definition.root().get("spec");
+    let written = [spec.get("group"), spec.get("names").get("kind")];
+    let [group, kind] = written.map(|field| field.str().filter(|text| !text.is_empty()));
+    (group, kind)
+}
+
 /// Whether `object` is a definition.
 pub fn is_one(object: &Object) -> bool {
     object.is(GROUP, KIND)

@@ -3,11 +3,11 @@
 
 use super::gateway::{AdmittedNamespaces, GROUP};
 use super::{Reading, Typed, View};
-use crate::diagnostic::{Code, Finding};
+use crate::diagnostic::{Code, Finding, Place};
 use crate::object::Object;
 use apimachinery::pointer::dotted;
 use apimachinery::{Field, Selector};
-use kube_json::Text;
+use kube_json::{Text, Value};
 
 /// The fields of a spec that name targets.
 pub const TARGETS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
@@ -40,6 +40,17 @@ pub struct TargetRef {
     pub section_name: Option<Text>,
     /// Pointer of the reference inside the policy: `/spec/targetRef` or `/spec/targetRefs/0`.
     pub pointer: String,
+}
+
+impl TargetRef {
+    /// The places of the fields that name no target because they are empty. A schema may refuse them: then nothing is
+    /// known of the target.
+    pub fn empty_fields(policy: &Object, pointer: &str) -> Vec<Place> {
+        let places = ["namespace", "sectionName"].map(|field| format!("{pointer}/{field}"));
+        let mut empty = Vec::from(places);
+        empty.retain(|at| policy.value.pointer(at).and_then(Value::as_str) == Some(""));
+        empty.iter().map(|at| policy.place(at)).collect()
+    }
 }
 
 impl View for Targets {

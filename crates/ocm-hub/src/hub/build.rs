@@ -375,7 +375,7 @@ impl Other {
         let name = field("name");
         match field("namespace") {
             Some(namespace) if name.is_some_and(Value::is_string) && !namespace.is_string() => Some(
-                not_a_string(&self.origin, &self.kind, "namespace", namespace)
+                not_of_type(&self.origin, &self.kind, "metadata.namespace", namespace)
                     .leaves_unknown(IdentityPart::Namespace),
             ),
             _ => {
@@ -540,10 +540,16 @@ pub fn without_duplicates<T: AsRef<Object>>(all: Vec<T>, findings: &mut Findings
 
 fn incomplete(origin: &Origin, value: &Value, kind: &str) -> Finding {
     let missing = if kind.is_empty() { "kind" } else { "apiVersion" };
-    let (place, meant) = origin.missing(value, "", missing);
-    let message = format!("this looks like a Kubernetes object, but has no `{missing}`");
-    let add = || format!("add `{missing}`, or list the file under `exclude` in spokewright.yaml");
-    let finding = Finding::new(Code::OBJECT_SCHEMA, place, message).help(meant.unwrap_or_else(add));
+    let written = value.get(missing).filter(|written| !written.is_null());
+    let finding = if let Some(written) = written {
+        let what = if kind.is_empty() { "object" } else { kind };
+        not_of_type(origin, what, missing, written)
+    } else {
+        let (place, meant) = origin.missing(value, "", missing);
+        let message = format!("this looks like a Kubernetes object, but has no `{missing}`");
+        let add = || format!("add `{missing}`, or list the file under `exclude` in spokewright.yaml");
+        Finding::new(Code::OBJECT_SCHEMA, place, message).help(meant.unwrap_or_else(add))
+    };
     if kind.is_empty() {
         finding.leaves_unknown(IdentityPart::Kind)
     } else {
@@ -561,7 +567,11 @@ fn bare_list(origin: &Origin, index: usize) -> Finding {
 
 fn no_name(origin: &Origin, value: &Value, kind: &str, name: Option<&Value>) -> Finding {
     if let Some(name) = name.filter(|name| !name.is_string() && !name.is_null()) {
-        return not_a_string(origin, kind, "name", name);
+        return not_of_type(origin, kind, "metadata.name", name);
+    }
+    let metadata = value.get("metadata").filter(|metadata| !metadata.is_null());
+    if let Some(metadata) = metadata.filter(|metadata| !metadata.is_object()) {
+        return not_of_type(origin, kind, "metadata", metadata);
     }
     let (parent, field) = match value.get("metadata") {
         Some(_) => ("/metadata", "name"),
@@ -573,12 +583,25 @@ fn no_name(origin: &Origin, value: &Value, kind: &str, name: Option<&Value>) -> 
     Finding::new(Code::OBJECT_NO_NAME, place, message).help(meant.unwrap_or_else(add))
 }
 
-/// YAML reads some plain words and all plain numbers as other types: `n` is a boolean.
-fn not_a_string(origin: &Origin, kind: &str, field: &str, value: &Value) -> Finding {
-    let message = format!("metadata.{field} of this {kind} is not a string");
-    let place = origin.place(&format!("/metadata/{field}"), Part::Value);
-    let finding = Finding::new(Code::OBJECT_SCHEMA, place, message);
-    finding
-        .label(format!("YAML reads it as {value}"))
-        .help("put it in quotes")
+/// A field that every object has, with a value that it cannot have. YAML reads some plain words and all plain numbers as
+/// other types: `n` is a boolean.
+fn not_of_type(origin: &Origin, kind: &str, field: &str, value: &Value) -> Finding {
+    let help = match field {
+        "apiVersion" => "write a group and a version, such as `apps/v1`",
+        "kind" => "write the name of a kind, such as `Gateway`",
+        "metadata" => "write a mapping with `name`",
+        _ => "put it in quotes",
+    };
+    let is_what = match value {
+        Value::String(_) => "is empty",
+        _ if field == "metadata" => "is not a mapping",
+        _ => "is not a string",
+    };
+    let message = format!("{field} of this {kind} {is_what}");
+    let place = origin.place(&format!("/{}", field.replace('.', "/")), Part::Value);
+    let finding = Finding::new(Code::OBJECT_SCHEMA, place, message).help(help);
+    if matches!(value, Value::Array(_) | Value::Object(_) | Value::String(_)) {
+        return finding;
+    }
+    finding.label(format!("YAML reads it as {value}"))
 }

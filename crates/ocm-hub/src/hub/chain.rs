@@ -356,7 +356,7 @@ impl<'h> Chain<'h> {
         Relation::ours_if(match (object.api_version.group.as_str(), object.kind.as_str()) {
             (GROUP, "GatewayClass") => spec
                 .text("controllerName")
-                .is_none_or(|name| name == self.controller_name),
+                .is_none_or(|name| name.is_empty() || name == self.controller_name),
             (GROUP, "Gateway") => return self.relation_of_class(spec.text("gatewayClassName"), depth),
             (GROUP, "ReferenceGrant") | (ocm_work::GROUP | own_kinds::GROUP, _) => true,
             (CLUSTER_GROUP, kind) if ocm::KINDS.contains(&kind) => true,
@@ -380,9 +380,8 @@ impl<'h> Chain<'h> {
 
     /// Whether a definition may be of a kind of the chain.
     fn is_of_definition(&self, object: &Object) -> bool {
-        let spec = object.root().get("spec");
         let mut kinds = self.synced.iter().chain(&self.leading);
-        match (spec.text("group"), spec.get("names").text("kind")) {
+        match crd::declared_kind(object) {
             (Some(group), Some(kind)) => {
                 group == GROUP
                     || (group == CLUSTER_GROUP && ocm::KINDS.contains(&kind))

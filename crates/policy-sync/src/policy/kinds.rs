@@ -11,7 +11,7 @@ use kube_json::Value;
 use super::profile::Profile;
 use super::profiles::{Profiles, Written};
 use crate::api::crd;
-use crate::api::crd::{GROUP, KIND};
+use crate::api::crd::{GROUP, KIND, declared_kind};
 use crate::api::policy::target_kinds;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Hub, Objects, Ours};
@@ -101,8 +101,7 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
     let there = sources.of_kind(GROUP, KIND);
     let of_hub = sources.hub_of_kind(GROUP, KIND);
     for object in of_hub.chain(there.map(|(object, _)| object)) {
-        let spec = object.root().get("spec");
-        let (group, kind) = (spec.text("group"), spec.get("names").text("kind"));
+        let (group, kind) = declared_kind(object);
         if let (Some(class), Some(group), Some(kind)) = (object.label(POLICY_LABEL), group, kind) {
             labelled.insert(GroupKind::new(group, kind), class.to_owned());
         }
@@ -133,8 +132,7 @@ pub fn report_nonconforming_kinds(hub: &Hub, ours: &Ours<'_>, profiles: &Profile
         .map(|synced| (&*synced.group, &*synced.kind, &*synced.version))
         .collect();
     for object in hub.objects.of_kind(GROUP, KIND) {
-        let spec = object.root().get("spec");
-        let (group, kind) = (spec.text("group"), spec.get("names").text("kind"));
+        let (group, kind) = declared_kind(object);
         let is_it = |(of, named, _): &&(&str, &str, &str)| (Some(*of), Some(*named)) == (group, kind);
         for (group, kind, version) in synced.iter().filter(is_it) {
             let definition = Definition { object, kind };

@@ -12,7 +12,7 @@ use super::products::istio::{WAYPOINT_CLASS, Workloads, waypoint_of};
 use super::profile::Profile;
 use super::targeting::{Targeting, Verdict};
 use crate::api::gateway::{AdmittedNamespaces, GROUP, is_listener_set};
-use crate::api::policy::TargetSelector;
+use crate::api::policy::{TargetRef, TargetSelector};
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest, with_article};
 use crate::hub::{Grants, Objects};
 use crate::object::Object;
@@ -507,6 +507,8 @@ impl<'a> Resolver<'_, 'a> {
         // A kind that nobody lists may be one that is misspelled.
         let note = unlisted.and_then(|known| known.note(&declared.group, &declared.kind));
         let finding = note.into_iter().fold(finding, Finding::note);
+        let unknown = TargetRef::empty_fields(policy.object, &declared.pointer).into_iter();
+        let finding = unknown.fold(finding, Finding::follows_from);
         let sections = found.map(|found| self.sections(&found));
         // A Gateway or a ListenerSet without listeners has an error of its own.
         if word == "listener" && sections.as_ref().is_some_and(Vec::is_empty) {

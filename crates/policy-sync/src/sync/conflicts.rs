@@ -13,6 +13,7 @@ use super::same_target::{
     ABOVE, FOREIGN, Resolution, another, another_setting, commute, is_order_independent, merged, pairs,
     probes, resolve, shipped,
 };
+use crate::api::policy::TargetRef;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity, counted};
 use crate::object::Object;
 use crate::object::well_known::ORIGIN_CREATION;
@@ -85,7 +86,23 @@ fn two_of_the_hub(
         finding.code = Code::POLICY_SAME_TARGET;
         finding.severity = Severity::Warning;
     }
-    Some(finding.help(conflict_help(&known.profile, &one, &other)))
+    let finding = finding.help(conflict_help(&known.profile, &one, &other));
+    Some(follows_from_empty(finding, attachments, pair, node))
+}
+
+/// Two policies may share a target only because a field of the reference is empty.
+fn follows_from_empty(
+    finding: Finding,
+    attachments: &Attachments<'_>,
+    pair: [PolicyId; 2],
+    node: Node,
+) -> Finding {
+    let policies = pair.into_iter().map(|id| attachments.policy(id));
+    let empty = policies.flat_map(|policy| {
+        let declared = policy.targets_at(node).next();
+        declared.map(|declared| TargetRef::empty_fields(policy.object, &declared.pointer))
+    });
+    empty.flatten().fold(finding, Finding::follows_from)
 }
 
 fn one_target(
@@ -104,6 +121,7 @@ fn one_target(
             .related(place(other), related)
             .note(note)
             .help(help);
+        let finding = follows_from_empty(finding, attachments, [policy, other], node);
         said.push((other, rule), finding);
     };
     for displaced in &resolution.displaced {
