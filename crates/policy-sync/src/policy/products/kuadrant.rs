@@ -4,36 +4,46 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use apimachinery::Field;
 
+use super::Product;
 use crate::object::Object;
 use crate::policy::profile::{Profile, StatusShape};
 use crate::topology::{GatewayId, ListenerId, Topology};
 
-/// The listeners of a Gateway at which the controller of a kind does not act. Kuadrant follows no ListenerSet, neither in
-/// Kuadrant/policy-machinery@v0.7.1 nor in Kuadrant/kuadrant-operator@v1.5.2.
-pub(crate) fn ignored_listeners(
-    profile: &Profile,
-    topology: &Topology<'_>,
-    gateway: GatewayId,
-) -> BTreeSet<ListenerId> {
-    if profile.status != StatusShape::Kuadrant {
-        return BTreeSet::new();
+pub(super) struct Kuadrant;
+
+impl Product for Kuadrant {
+    // Kuadrant follows no ListenerSet, neither in Kuadrant/policy-machinery@v0.7.1 nor in
+    // Kuadrant/kuadrant-operator@v1.5.2.
+    fn ignored_listeners(
+        &self,
+        profile: &Profile,
+        topology: &Topology<'_>,
+        gateway: GatewayId,
+    ) -> BTreeSet<ListenerId> {
+        if profile.status != StatusShape::Kuadrant {
+            return BTreeSet::new();
+        }
+        let gateway = topology.gateways.get(gateway);
+        let is_tls_policy = profile.kind == "TLSPolicy";
+        let faults = is_tls_policy.then(|| certificate_faults(gateway.object));
+        let faults = faults.unwrap_or_default();
+        let is_ignored = |listener: &ListenerId| {
+            let node = topology.listeners.get(*listener);
+            // Where there is no TLS, its place is that of any policy.
+            let is_of_tls = ["HTTPS", "TLS"].contains(&node.protocol);
+            node.set.is_some() || (is_of_tls && faults.contains_key(node.pointer))
+        };
+        gateway.listeners.iter().copied().filter(is_ignored).collect()
     }
-    let gateway = topology.gateways.get(gateway);
-    let is_tls_policy = profile.kind == "TLSPolicy";
-    let faults = is_tls_policy.then(|| certificate_faults(gateway.object));
-    let faults = faults.unwrap_or_default();
-    let is_ignored = |listener: &ListenerId| {
-        let node = topology.listeners.get(*listener);
-        // Where there is no TLS, its place is that of any policy.
-        let is_of_tls = ["HTTPS", "TLS"].contains(&node.protocol);
-        node.set.is_some() || (is_of_tls && faults.contains_key(node.pointer))
-    };
-    gateway.listeners.iter().copied().filter(is_ignored).collect()
+
+    fn certificate_faults(&self, gateway: &Object) -> BTreeMap<String, String> {
+        certificate_faults(gateway)
+    }
 }
 
 /// The listeners of a Gateway, by their pointers, for which a TLSPolicy makes no Certificate, and why:
 /// Kuadrant/kuadrant-operator internal/controller/effective_tls_policies_reconciler.go@v1.5.2.
-pub(crate) fn certificate_faults(gateway: &Object) -> BTreeMap<String, String> {
+fn certificate_faults(gateway: &Object) -> BTreeMap<String, String> {
     let own = gateway.namespace_or_empty();
     let listeners = gateway.root().get("spec").get("listeners");
     let listeners = listeners.items().map(|listener| {
