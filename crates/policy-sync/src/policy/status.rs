@@ -21,15 +21,11 @@ pub(super) fn rejection(
     node: Node,
     most: usize,
 ) -> Option<Rejection> {
-    let unfit = products::all().find_map(|product| product.unfit_at(attachments, id, node));
-    unfit
-        .or_else(|| {
-            let wrong = attachments.wrong_settings.get(&id);
-            wrong.filter(|_| attachments.refuses(id, node, None)).cloned()
-        })
-        .or_else(|| {
-            products::all().find_map(|product| product.rejection_at_listeners(attachments, id, node, most))
-        })
+    let rejection = products::all().find_map(|product| product.rejection(attachments, id, node, most));
+    rejection.or_else(|| {
+        let wrong = attachments.wrong_settings.get(&id);
+        wrong.filter(|_| attachments.refuses(id, node, None)).cloned()
+    })
 }
 
 /// `status.ancestors` of a policy; none for kinds with flat conditions. `gateways` are the

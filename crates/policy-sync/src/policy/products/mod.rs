@@ -162,64 +162,63 @@ pub(super) type Generation<'l> = (Option<&'l str>, Vec<&'l [Entry]>);
 
 /// What the controller of a product does besides what its file states. Each method decides by itself which kinds it is
 /// about, because a profile of the configuration may give any kind the behavior of a product.
+#[expect(
+    unused_variables,
+    reason = "the default of each method is that the controller does nothing"
+)]
 pub(super) trait Product: Sync {
     /// The classes whose Gateways are known to run as one.
-    fn merged_classes(&self, _topology: &Topology<'_>, _sources: Sources<'_>) -> BTreeSet<ClassId> {
+    fn merged_classes(&self, topology: &Topology<'_>, sources: Sources<'_>) -> BTreeSet<ClassId> {
         BTreeSet::new()
     }
 
     /// The listeners of a Gateway at which the controller of a kind does not act.
     fn ignored_listeners(
         &self,
-        _profile: &Profile,
-        _topology: &Topology<'_>,
-        _gateway: GatewayId,
+        profile: &Profile,
+        topology: &Topology<'_>,
+        gateway: GatewayId,
     ) -> BTreeSet<ListenerId> {
         BTreeSet::new()
     }
 
     /// The listeners of a Gateway, by their pointers, for which no Certificate is made, and why.
-    fn certificate_faults(&self, _gateway: &Object) -> BTreeMap<String, String> {
+    fn certificate_faults(&self, gateway: &Object) -> BTreeMap<String, String> {
         BTreeMap::new()
     }
 
     /// Why a policy is refused wherever it is attached.
     fn wrong_setting(
         &self,
-        _profile: &Profile,
-        _policy: &Object,
-        _sources: Sources<'_>,
-        _grants: &Grants<'_>,
+        profile: &Profile,
+        policy: &Object,
+        sources: Sources<'_>,
+        grants: &Grants<'_>,
     ) -> Option<Rejection> {
         None
     }
 
     /// Why a policy is refused on routes of a kind before it takes the place of others.
-    fn unfit(&self, _policy: &Object, _route: &str) -> Option<Rejection> {
+    fn unfit(&self, policy: &Object, route: &str) -> Option<Rejection> {
         None
     }
 
     /// Where policies of a kind are refused at some of the listeners that their target stands for.
     fn refused_at_listeners(
         &self,
-        _attachments: &Attachments<'_>,
-        _kind: KindId,
+        attachments: &Attachments<'_>,
+        kind: KindId,
     ) -> Vec<(Node, ListenerId, RefusedThere)> {
         Vec::new()
     }
 
-    /// Why a policy does not fit the route that a node is.
-    fn unfit_at(&self, _attachments: &Attachments<'_>, _id: PolicyId, _node: Node) -> Option<Rejection> {
-        None
-    }
-
-    /// Why a policy is refused at listeners of a node; of those in its way, at most so many are named.
-    fn rejection_at_listeners(
+    /// Why a policy is refused on a node, besides its settings; of listeners that are in its way, at most so many are named.
+    fn rejection(
         &self,
-        _attachments: &Attachments<'_>,
-        _id: PolicyId,
-        _node: Node,
-        _most: usize,
+        attachments: &Attachments<'_>,
+        id: PolicyId,
+        node: Node,
+        most: usize,
     ) -> Option<Rejection> {
         None
     }
@@ -227,15 +226,15 @@ pub(super) trait Product: Sync {
     /// Why a policy is refused wherever traffic comes to its route, because of what it merges with there.
     fn refused_merges(
         &self,
-        _attachments: &Attachments<'_>,
-        _id: PolicyId,
-        _at: (Node, Option<GatewayId>),
+        attachments: &Attachments<'_>,
+        id: PolicyId,
+        at: (Node, Option<GatewayId>),
     ) -> Option<String> {
         None
     }
 
     /// Whether what policies come to that are merged, the last one over the others, is refused.
-    fn refuses_merged(&self, _profile: &Profile, _levels: &[&[Entry]]) -> bool {
+    fn refuses_merged(&self, profile: &Profile, levels: &[&[Entry]]) -> bool {
         false
     }
 
@@ -243,30 +242,30 @@ pub(super) trait Product: Sync {
     /// route with its rules. `home` is the namespace of a policy.
     fn inherited<'h>(
         &self,
-        _profile: &Profile,
-        _generations: &[Generation<'_>],
-        _home: &dyn Fn(PolicyId) -> &'h str,
+        profile: &Profile,
+        generations: &[Generation<'_>],
+        home: &dyn Fn(PolicyId) -> &'h str,
     ) -> Option<Content> {
         None
     }
 
     /// The settings that the controller translates, if not all of them.
-    fn translated(&self, _profile: &Profile, _content: &Content) -> Option<Content> {
+    fn translated(&self, profile: &Profile, content: &Content) -> Option<Content> {
         None
     }
 
     /// Whether policies of a kind let everybody in together, if their rules and not their fields tell.
-    fn lets_everybody_in(&self, _profile: &Profile, _policies: &[&kube_json::Value]) -> bool {
+    fn lets_everybody_in(&self, profile: &Profile, policies: &[&kube_json::Value]) -> bool {
         false
     }
 
     /// `status.ancestors` of a policy, if the controller does not write an entry for each Gateway.
     fn ancestors(
         &self,
-        _attachments: &Attachments<'_>,
-        _id: PolicyId,
-        _gateways: &BTreeSet<GatewayId>,
-        _effect: &dyn Fn(GatewayId) -> Option<Condition>,
+        attachments: &Attachments<'_>,
+        id: PolicyId,
+        gateways: &BTreeSet<GatewayId>,
+        effect: &dyn Fn(GatewayId) -> Option<Condition>,
     ) -> Option<Vec<AncestorStatus>> {
         None
     }
@@ -274,15 +273,15 @@ pub(super) trait Product: Sync {
     /// The ancestors of a policy on backends, if they are not Gateways.
     fn parents_of_backends(
         &self,
-        _attachments: &Attachments<'_>,
-        _id: PolicyId,
-        _gateway: GatewayId,
+        attachments: &Attachments<'_>,
+        id: PolicyId,
+        gateway: GatewayId,
     ) -> Vec<AncestorRef> {
         Vec::new()
     }
 
     /// What the controller says of a policy where another one of its kind applies.
-    fn conflicted(&self, _attachments: &Attachments<'_>, _id: PolicyId, _node: Node) -> Option<String> {
+    fn conflicted(&self, attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
         None
     }
 
@@ -292,16 +291,12 @@ pub(super) trait Product: Sync {
     }
 
     /// The waypoint of a Service.
-    fn waypoint_of(
-        &self,
-        _topology: &Topology<'_>,
-        _service: BackendId,
-    ) -> Option<Result<Waypoint, Unserved>> {
+    fn waypoint_of(&self, topology: &Topology<'_>, service: BackendId) -> Option<Result<Waypoint, Unserved>> {
         None
     }
 
     /// The workloads of a mesh with this root namespace.
-    fn workloads<'a>(&self, _root_namespace: Option<&str>) -> Option<Box<dyn Workloads<'a> + 'a>> {
+    fn workloads<'a>(&self, root_namespace: Option<&str>) -> Option<Box<dyn Workloads<'a> + 'a>> {
         None
     }
 }

@@ -97,18 +97,15 @@ impl Product for EnvoyGateway {
         refused
     }
 
-    fn unfit_at(&self, attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Rejection> {
-        status::unfit_for_route(attachments, id, node)
-    }
-
-    fn rejection_at_listeners(
+    fn rejection(
         &self,
         attachments: &Attachments<'_>,
         id: PolicyId,
         node: Node,
         most: usize,
     ) -> Option<Rejection> {
-        status::at_listeners(attachments, id, node, most)
+        let unfit = status::unfit_for_route(attachments, id, node);
+        unfit.or_else(|| status::at_listeners(attachments, id, node, most))
     }
 
     fn refused_merges(
