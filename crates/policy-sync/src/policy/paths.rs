@@ -551,10 +551,11 @@ fn combine(
     } else {
         let home = |id: PolicyId| attachments.policy(id).object.namespace_or_empty();
         let inherited = products::all().find_map(|product| product.inherited(profile, &generations, &home));
-        inherited.map(Arc::new).unwrap_or_else(|| {
+        let usual = || {
             let levels = levels_to_merge(profile.dictates, levels());
             merge(profile, &levels, &|id| attachments.locator(id))
-        })
+        };
+        inherited.map_or_else(usual, Arc::new)
     };
     match filled {
         Some(filled) if filled.only => {
