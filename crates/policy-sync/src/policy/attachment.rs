@@ -8,14 +8,10 @@ use apimachinery::Identity;
 use super::kinds::{Options, policy_kinds};
 use super::merge::per_field::meet;
 use super::model::{
-    Authored, AuthoredId, Copied, Entry, KindId, Leaf, NodePolicies, Policy, PolicyId, RefusedThere, Rule,
+    Authored, AuthoredId, Copied, Entry, KindId, Leaf, NodePolicies, Policy, PolicyId, Rejection, Rule,
+    Waypoint,
 };
-use super::products::envoy_gateway::scopes::{Scopes, route_of};
-use super::products::envoy_gateway::{
-    Rejection, SharedPorts, no_default_host, unfit, wrong_setting, wrong_setting_at,
-};
-use super::products::istio::{Waypoint, waypoint_of};
-use super::products::kgateway;
+use super::products::{self, ProductState, waypoint_of};
 use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
 use super::targets::resolve_targets;
@@ -24,7 +20,7 @@ use crate::hub::{Grants, Table};
 use crate::object::Object;
 use crate::parallel;
 use crate::topology::{
-    BackendId, Controllers, Level, ListenerId, NamespaceId, Node, Path, Sources, Start, Topology,
+    BackendId, ClassId, Controllers, Level, ListenerId, NamespaceId, Node, Path, Sources, Start, Topology,
 };
 
 /// A policy kind of the input.
@@ -34,8 +30,8 @@ pub struct Kind {
     pub profile: Arc<Profile>,
     /// Its policies by the node that they are attached to.
     pub nodes: BTreeMap<Node, NodePolicies>,
-    /// Which of them are under which, computed when needed.
-    scopes: OnceLock<Scopes>,
+    /// What its product finds out about it.
+    pub(super) state: ProductState,
 }
 
 /// All policies and where they are attached: enough to decide what reaches a spoke.
@@ -51,8 +47,8 @@ pub struct Attachments<'a> {
     pub(super) mesh: Option<NamespaceId>,
     /// The Services that a waypoint serves, if Istio's policies are in the input.
     pub(super) waypoints: BTreeMap<BackendId, Waypoint>,
-    /// The ports that listeners share (Envoy Gateway).
-    pub(super) shared_ports: SharedPorts,
+    /// The classes whose Gateways are known to run as one.
+    pub(super) merged_classes: BTreeSet<ClassId>,
     /// The policies with a setting that their controller refuses everywhere, and why: found once for all of their targets.
     pub(super) wrong_settings: BTreeMap<PolicyId, Rejection>,
     /// The policies by their identity, computed when needed.
@@ -110,7 +106,8 @@ impl<'a> Attachments<'a> {
         });
         let (mut topology, found) = linked;
         findings.extend(found);
-        attachments.shared_ports = SharedPorts::new(&topology, sources);
+        let merged_classes = products::all().flat_map(|product| product.merged_classes(&topology, sources));
+        attachments.merged_classes = merged_classes.collect();
         let (mut policies, found): (Vec<_>, Vec<_>) = read_policies.into_iter().unzip();
         findings.extend(found.into_iter().flatten());
         let kinds = &attachments.kinds;
@@ -132,7 +129,7 @@ impl<'a> Attachments<'a> {
         if kinds.any(|kind| kind.profile.of_workloads) {
             let topology = &attachments.topology;
             let served = topology.backends.ids();
-            let served = served.filter_map(|id| Some((id, waypoint_of(topology, id).ok()?)));
+            let served = served.filter_map(|id| Some((id, waypoint_of(topology, id)?.ok()?)));
             attachments.waypoints = served.collect();
         }
         attachments.place(sources, grants);
@@ -176,12 +173,10 @@ impl<'a> Attachments<'a> {
     fn void_what_is_refused(&mut self, sources: Sources<'a>, grants: &Grants<'a>) {
         let (topology, policies, kinds) = (&self.topology, &self.policies, &self.kinds);
         let refused = policies.iter().filter_map(|(id, policy)| {
-            let rejection = match kinds.get(policy.kind).profile.status {
-                StatusShape::EnvoyGateway => wrong_setting(policy.object),
-                StatusShape::Kgateway => kgateway::wrong_setting(policy.object, sources, grants),
-                _ => None,
-            };
-            Some((id, rejection?))
+            let profile = &kinds.get(policy.kind).profile;
+            let mut rejections = products::all()
+                .filter_map(|product| product.wrong_setting(profile, policy.object, sources, grants));
+            Some((id, rejections.next()?))
         });
         self.wrong_settings = refused.collect();
         let wrong_settings = &self.wrong_settings;
@@ -191,10 +186,13 @@ impl<'a> Attachments<'a> {
                 continue;
             }
             for (node, placed) in &mut kind.nodes {
-                let route = route_of(Some(*node)).map(|route| topology.routes.get(route).object);
+                let route = node.route().map(|route| topology.routes.get(route).object);
                 for entry in &mut placed.accepted {
                     let policy = policies.get(entry.policy).object;
-                    if route.is_some_and(|route| unfit(policy, &route.kind).is_some()) {
+                    let is_unfit = |route: &Object| {
+                        products::all().any(|product| product.unfit(policy, &route.kind).is_some())
+                    };
+                    if route.is_some_and(is_unfit) {
                         // This one is refused before it takes a place: what it would have replaced applies.
                         placed.unfit.insert(entry.policy);
                     } else if wrong_settings.contains_key(&entry.policy) {
@@ -208,48 +206,15 @@ impl<'a> Attachments<'a> {
         }
     }
 
-    /// Takes the settings away where the controller refuses a policy at some of the listeners that its target stands for,
-    /// and has none of its own for them. Of a ListenerSet's policy nothing is left on a shared port: what the Gateway has
-    /// comes back there (seen in a fork of `envoyproxy/gateway`:
-    /// `internal/gatewayapi/clienttrafficpolicy.go@8f1f46847ba5fbe7876e51b7e8199862843cd9b2`).
+    /// Takes the settings away where a controller refuses a policy at some of the listeners that its target stands for.
     fn void_at_listeners(&mut self) {
-        let topology = &self.topology;
-        for kind in self.kinds.rows_mut() {
-            if kind.profile.status != StatusShape::EnvoyGateway {
-                continue;
-            }
-            let held: BTreeSet<Node> = kind.nodes.keys().copied().collect();
-            for (node, placed) in &mut kind.nodes {
-                let Some(entry) = placed.accepted.first() else {
-                    continue;
-                };
-                let policy = self.policies.get(entry.policy).object;
-                if policy.kind != "ClientTrafficPolicy" {
-                    continue;
-                }
-                let nothing = Entry::new(entry.policy, []);
-                for (gateway, listener) in topology.listeners_at(*node) {
-                    let nodes = topology.nodes_at(gateway, listener);
-                    // A listener with a policy of its own does not get that of its Gateway, and so not its mistakes
-                    // (docs/systems/envoy-gateway.md#default-hosts).
-                    let mut closer = nodes.take_while(|closer| closer != node);
-                    if closer.any(|closer| held.contains(&closer)) {
-                        continue;
-                    }
-                    let shares_port = self
-                        .shared_ports
-                        .shares_port(topology, *node, (gateway, listener));
-                    let wrong = || {
-                        let setting = wrong_setting_at(policy, topology, listener);
-                        setting.or_else(|| no_default_host(policy, topology, (gateway, listener)))
-                    };
-                    let why = if shares_port { None } else { wrong() };
-                    if !shares_port && why.is_none() {
-                        continue;
-                    }
-                    let keeps_its_place = !shares_port || !matches!(node, Node::ListenerSet(_));
-                    let left = keeps_its_place.then(|| nothing.clone());
-                    placed.refused_at.insert(listener, RefusedThere { left, why });
+        for kind in self.kinds.ids() {
+            let refused = products::all().flat_map(|product| product.refused_at_listeners(self, kind));
+            let refused: Vec<_> = refused.collect();
+            let nodes = &mut self.kinds.get_mut(kind).nodes;
+            for (node, listener, there) in refused {
+                if let Some(placed) = nodes.get_mut(&node) {
+                    placed.refused_at.insert(listener, there);
                 }
             }
         }
@@ -331,13 +296,6 @@ impl<'a> Attachments<'a> {
     /// The locator of a policy.
     pub fn locator(&self, id: PolicyId) -> Arc<str> {
         self.policy(id).locator()
-    }
-
-    /// Which policies of a kind are under which.
-    pub(super) fn scopes(&self, kind: KindId) -> &Scopes {
-        let known = self.kinds.get(kind);
-        let scopes = || Scopes::new(&self.topology, &known.nodes, &self.policies, kind);
-        known.scopes.get_or_init(scopes)
     }
 
     /// The policies of a kind on a node.

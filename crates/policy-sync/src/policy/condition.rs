@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::attachment::Attachments;
 use super::profile::StatusShape;
 use crate::api::condition::Condition;
-use crate::topology::{GatewayId, Node};
+use crate::topology::{GatewayId, Node, Topology};
 
 /// What became of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,6 +91,27 @@ pub struct AncestorRef {
     /// The listener, if the status is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section_name: Option<String>,
+}
+
+impl AncestorRef {
+    /// The reference to a node, or to a section of it.
+    pub(super) fn new(topology: &Topology<'_>, whole: Node, section: Option<&str>) -> Self {
+        let identity = topology.identity(whole);
+        Self {
+            group: identity.group_kind.group.to_string(),
+            kind: identity.group_kind.kind.to_string(),
+            namespace: identity.namespace.unwrap_or_default().to_string(),
+            name: identity.name.to_string(),
+            section_name: section.map(str::to_owned),
+        }
+    }
+}
+
+/// `AwesomePolicy` is `awesomePolicy`.
+pub(crate) fn lower_first(kind: &str) -> String {
+    let mut characters = kind.chars();
+    let first = characters.next().into_iter().flat_map(char::to_lowercase);
+    first.chain(characters).collect()
 }
 
 /// `spec.controllerName` of a Gateway's class; empty when the class is not in the input.

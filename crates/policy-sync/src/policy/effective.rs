@@ -11,7 +11,7 @@ use super::attachment::Attachments;
 use super::merge::json_merge_patch::{above, starting_with, unflatten};
 use super::merge::strategic_merge::MergedLists;
 use super::model::{AuthoredId, Content, Layer, Leaf, PolicyId, Rule};
-use super::products::istio;
+use super::products;
 use super::profile::{MergeUnit, Open, Profile, SameTarget};
 use crate::topology::{Level, Path};
 
@@ -215,8 +215,9 @@ impl Profile {
             settings.any(|(key, leaf)| is_there(name, key, &leaf.value, word))
         };
         let is_open = |open: &Open| open.with.iter().all(has) && !open.without.iter().any(has);
-        let policies = content.values().map(|leaf| &*leaf.value);
-        !content.is_empty() && (self.open.iter().any(is_open) || istio::lets_everybody_in(self, policies))
+        let policies: Vec<&Value> = content.values().map(|leaf| &*leaf.value).collect();
+        let is_open_to_product = || products::all().any(|product| product.lets_everybody_in(self, &policies));
+        !content.is_empty() && (self.open.iter().any(is_open) || is_open_to_product())
     }
 }
 

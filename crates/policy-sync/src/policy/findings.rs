@@ -12,10 +12,9 @@ use super::attachment::Attachments;
 use super::cluster_outcomes::{Everywhere, Fates, Tally};
 use super::condition::{MAX_ANCESTORS, Outcome};
 use super::model::{Declared, Policy, PolicyId, Rule};
-use super::products::envoy_gateway::status::rejection;
-use super::products::kuadrant::certificate_faults;
+use super::products::certificate_faults;
 use super::profile::{Profile, StatusShape};
-use super::status::accepted;
+use super::status::{accepted, rejection};
 use crate::diagnostic::{Code, Finding, Findings, Severity, first_names};
 use crate::object::Object;
 use crate::topology::{

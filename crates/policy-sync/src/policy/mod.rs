@@ -23,6 +23,7 @@ mod tests;
 
 pub use attachment::Attachments;
 pub use cluster_outcomes::{ClusterSet, Everywhere, Fate, Fates, KeptAway, Tally, Winner};
+pub(crate) use condition::lower_first;
 pub use condition::{AncestorStatus, Outcome, controller_name, effect_of, nowhere};
 pub use effective::{Effective, Loss, PathEffective};
 pub(crate) use effective_policies::affecting;
@@ -41,9 +42,7 @@ pub use model::{
 pub use paths::too_many_paths;
 #[cfg(test)]
 pub(crate) use products::ReferenceFields;
-pub(crate) use products::envoy_gateway::refusals::lower_first;
-pub(crate) use products::kuadrant::certificate_faults;
-pub(crate) use products::{ReferenceType, reference_fields};
+pub(crate) use products::{ReferenceType, certificate_faults, reference_fields};
 #[cfg(test)]
 pub(crate) use profile::Class;
 pub(crate) use profile::Dictates;

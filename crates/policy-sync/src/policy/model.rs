@@ -10,7 +10,6 @@ use std::sync::Arc;
 use apimachinery::row_ids;
 use kube_json::{Text, Value, json};
 
-use super::products::envoy_gateway::refusals::Rejection;
 use super::profile::Strategy;
 use crate::api::gateway::GROUP;
 use crate::api::policy::{TargetRef, TargetSelector};
@@ -520,6 +519,39 @@ pub(super) struct RefusedThere {
     pub(super) left: Option<Entry>,
     /// Why; `None`: listeners that it is not for share the port.
     pub(super) why: Option<Rejection>,
+}
+
+/// Why the controller refuses a policy on a node.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rejection {
+    /// In its words.
+    pub(crate) message: String,
+    /// Where in the policy, if it is not the target.
+    pub(crate) pointer: Option<String>,
+    /// How to fix it.
+    pub(crate) help: String,
+    /// The place, if it is not the whole target.
+    pub(crate) at: Option<Node>,
+}
+
+/// The facts about the waypoint of a Service that has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Waypoint {
+    /// The waypoint: policies that target it, or its class, apply there, too.
+    pub(crate) gateway: GatewayId,
+    /// Whether what a Gateway sends to the Service passes it, too.
+    pub(crate) takes_ingress: bool,
+}
+
+/// Why no waypoint is known that serves a Service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unserved {
+    /// Why, as a clause.
+    pub(crate) why: String,
+    /// How to fix it.
+    pub(crate) help: String,
+    /// Whether the input tells all of it: otherwise, there may be one that the input does not have.
+    pub(crate) is_certain: bool,
 }
 
 #[cfg(test)]

@@ -9,10 +9,7 @@ use super::attachment::{Attachments, itself};
 use super::effective::{Effective, Losses, PathEffective};
 use super::merge::{adds_up, fill, fill_alone, is_of_gateway, levels_to_merge, merge};
 use super::model::{Entry, KindId, Leaf, NodePolicies, PolicyId};
-use super::products::envoy_gateway::{with_enabled_ones, wrong_setting_merged};
-use super::products::istio::WAYPOINT_CLASS;
-use super::products::kgateway::{Inherited, inherited};
-use super::products::kuadrant::ignored_listeners;
+use super::products::{self, Generation, waypoint_class};
 use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape};
 use crate::diagnostic::{Finding, Place};
 use crate::topology::{
@@ -213,7 +210,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         let namespace = self.stop(Level::GatewayNamespace, Node::Namespace(gateway.namespace));
         let own = self.stop(Level::Gateway, Node::Gateway(id));
         // At a waypoint, policies without a target do not apply (docs/systems/other-policies.md#istio).
-        let is_waypoint = self.topology.classes.get(gateway.class).name == WAYPOINT_CLASS;
+        let is_waypoint = self.topology.classes.get(gateway.class).name == waypoint_class();
         let head: Vec<PathStep<'l>> = if self.profile.of_workloads && !self.ends(Level::Gateway) {
             // What holds at the workloads of a backend is not one of the Gateway's business.
             self.mesh().collect()
@@ -224,7 +221,9 @@ impl<'l, 'a> Walk<'l, 'a> {
         };
         let path = Path::from(Start::Gateway(id));
         self.emit_if(self.ends(Level::Gateway), path, &head);
-        let ignored = ignored_listeners(self.profile, self.topology, id);
+        let ignored =
+            products::all().flat_map(|product| product.ignored_listeners(self.profile, self.topology, id));
+        let ignored: BTreeSet<ListenerId> = ignored.collect();
         // A policy on a ListenerSet comes before one on its listener: both on the level of listeners, the section last.
         let listeners: BTreeMap<ListenerId, Vec<PathStep<'l>>> = gateway
             .listeners
@@ -542,19 +541,21 @@ fn combine(
             .iter()
             .map(|(level, entries)| (*level, entries.as_slice()));
         let levels = levels_to_merge(profile.dictates, written);
-        if wrong_setting_merged(&profile.kind, &levels).is_some() {
+        if products::all().any(|product| product.refuses_merged(profile, &levels)) {
             // Only the policy that asked for the merge is refused, and with it nothing applies.
             refused.extend(chain.last().map(|(_, id)| *id));
             Arc::default()
         } else {
             merge(profile, &levels, &|id| attachments.locator(id))
         }
-    } else if generations.iter().all(|(said, _)| *said == Inherited::default()) {
-        let levels = levels_to_merge(profile.dictates, levels());
-        merge(profile, &levels, &|id| attachments.locator(id))
     } else {
         let home = |id: PolicyId| attachments.policy(id).object.namespace_or_empty();
-        Arc::new(inherited(profile, &generations, &home))
+        let inherited = products::all().find_map(|product| product.inherited(profile, &generations, &home));
+        let usual = || {
+            let levels = levels_to_merge(profile.dictates, levels());
+            merge(profile, &levels, &|id| attachments.locator(id))
+        };
+        inherited.map_or_else(usual, Arc::new)
     };
     match filled {
         Some(filled) if filled.only => {
@@ -589,10 +590,8 @@ fn combine(
         }
         losses = noting.noted;
     }
-    if profile.status == StatusShape::EnvoyGateway
-        && let Some(enabled) = with_enabled_ones(&content)
-    {
-        content = Arc::new(enabled);
+    if let Some(translated) = products::all().find_map(|product| product.translated(profile, &content)) {
+        content = Arc::new(translated);
     }
     Effective {
         content,
@@ -603,13 +602,10 @@ fn combine(
     }
 }
 
-/// What an owner says of how its policies meet those below, and its policies, level by level.
-type Generation<'l> = (Inherited, Vec<&'l [Entry]>);
-
 /// The stops of the Gateway's side, then those of each route with its rules, the outermost first.
 fn generations<'l>(
     profile: &Profile,
-    topology: &Topology<'_>,
+    topology: &'l Topology<'_>,
     (start, stops): (Node, &[&PathStep<'l>]),
 ) -> Vec<Generation<'l>> {
     let mut owned: Vec<(Option<Node>, Generation<'l>)> = Vec::new();
@@ -631,14 +627,14 @@ fn generations<'l>(
                     let object = topology.object(owner.unwrap_or(start))?;
                     object.annotation(&inheritance.annotation)
                 });
-                owned.push((owner, (Inherited::read(annotation), vec![entries])));
+                owned.push((owner, (annotation, vec![entries])));
             }
         }
     }
     let mut generations: Vec<Generation<'l>> = owned.into_iter().map(|(_, generation)| generation).collect();
     // Of the last one nobody inherits.
-    if let Some((inherited, _)) = generations.last_mut() {
-        *inherited = Inherited::default();
+    if let Some((annotation, _)) = generations.last_mut() {
+        *annotation = None;
     }
     generations
 }

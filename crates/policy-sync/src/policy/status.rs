@@ -3,13 +3,30 @@
 use std::collections::BTreeSet;
 
 use super::attachment::Attachments;
-use super::condition::{AncestorStatus, MAX_ANCESTORS, controller_name};
-use super::model::{Declared, PolicyId, Target};
-use super::products::envoy_gateway::status;
-use super::products::envoy_gateway::status::{ACCEPTED, conflicted, reference, refused_merges, rejection};
+use super::condition::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_name};
+use super::model::{Declared, PolicyId, Rejection, Target};
+use super::products;
 use super::profile::StatusShape;
 use crate::api::condition::Condition;
 use crate::topology::{GatewayId, Node};
+
+/// The message about policies that are accepted, as Envoy Gateway has it.
+pub(super) const ACCEPTED: &str = "Policy has been accepted.";
+
+/// Why a controller refuses a policy on a node, though the CRD accepts it; of listeners that are in its way, at most so
+/// many are named.
+pub(super) fn rejection(
+    attachments: &Attachments<'_>,
+    id: PolicyId,
+    node: Node,
+    most: usize,
+) -> Option<Rejection> {
+    let rejection = products::all().find_map(|product| product.rejection(attachments, id, node, most));
+    rejection.or_else(|| {
+        let wrong = attachments.wrong_settings.get(&id);
+        wrong.filter(|_| attachments.refuses(id, node, None)).cloned()
+    })
+}
 
 /// `status.ancestors` of a policy; none for kinds with flat conditions. `gateways` are the
 /// hub's, on whose paths it is; `effect` is its fate there.
@@ -23,16 +40,10 @@ pub fn ancestors(
     if !shape.lists_ancestors() {
         return Vec::new();
     }
-    if shape == StatusShape::EnvoyGateway {
-        return status::ancestors(attachments, id);
-    }
-    if let Some(mut patched) = status::patched(attachments, id) {
-        let is_accepted = patched.conditions.iter().all(Condition::is_true);
-        let gateway = gateways.first().filter(|_| is_accepted);
-        patched
-            .conditions
-            .extend(gateway.and_then(|gateway| effect(*gateway)));
-        return vec![patched];
+    let mut of_products =
+        products::all().filter_map(|product| product.ancestors(attachments, id, gateways, &effect));
+    if let Some(ancestors) = of_products.next() {
+        return ancestors;
     }
     let mut entries = Vec::new();
     for gateway in gateways {
@@ -41,9 +52,15 @@ pub fn ancestors(
         let conditions: Vec<Condition> = std::iter::once(accepted).chain(effect).collect();
         // Envoy Gateway reports BackendTLSPolicies per parent of the routes; others per Gateway
         // (docs/systems/envoy-gateway.md#status).
-        let mut ancestors = status::parents_of_backends(attachments, id, *gateway);
+        let ancestors =
+            products::all().flat_map(|product| product.parents_of_backends(attachments, id, *gateway));
+        let mut ancestors: Vec<AncestorRef> = ancestors.collect();
         if ancestors.is_empty() {
-            ancestors.push(reference(&attachments.topology, Node::Gateway(*gateway), None));
+            ancestors.push(AncestorRef::new(
+                &attachments.topology,
+                Node::Gateway(*gateway),
+                None,
+            ));
         }
         let controller_name = controller_name(attachments, *gateway);
         entries.extend(ancestors.into_iter().map(|ancestor_ref| AncestorStatus {
@@ -78,8 +95,9 @@ pub fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<Gat
         Target::Attached(node) => attachments
             .conflicted_by(id, *node)
             .map(|by| {
-                let message = match shape {
-                    StatusShape::EnvoyGateway => conflicted(attachments, id, *node),
+                let of_product =
+                    products::all().find_map(|product| product.conflicted(attachments, id, *node));
+                let message = of_product.unwrap_or_else(|| match shape {
                     // The words of NGINX Gateway Fabric, which name no other policy
                     // (docs/systems/other-policies.md#nginx-gateway-fabric).
                     StatusShape::Accepted => format!("Conflicts with another {kind}"),
@@ -87,12 +105,15 @@ pub fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<Gat
                         let by = &attachments.policy(by).rank.key;
                         format!("{kind} is conflicted by {by}: conflicting policy")
                     }
-                };
+                });
                 refused("Conflicted", message)
             })
             .or_else(|| {
                 let rejection = rejection(attachments, id, *node, usize::MAX).map(|why| why.message);
-                let why = rejection.or_else(|| refused_merges(attachments, id, (*node, gateway)));
+                let why = rejection.or_else(|| {
+                    products::all()
+                        .find_map(|product| product.refused_merges(attachments, id, (*node, gateway)))
+                });
                 why.map(|why| refused("Invalid", why))
             }),
         // That the input lacks a virtual kind is no error (docs/systems/gep-713.md#virtual-kinds).

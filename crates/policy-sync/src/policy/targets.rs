@@ -8,7 +8,7 @@ use kube_json::Text;
 
 use super::kinds::Options;
 use super::model::{Declared, Policy, Target};
-use super::products::istio::{WAYPOINT_CLASS, Workloads, waypoint_of};
+use super::products::{self, Workloads, waypoint_class, waypoint_of};
 use super::profile::Profile;
 use super::targeting::{Targeting, Verdict};
 use crate::api::gateway::{AdmittedNamespaces, GROUP, is_listener_set};
@@ -36,7 +36,7 @@ pub(crate) fn resolve_targets<'p, 'a: 'p>(
         grants,
         selecting: Selecting::default(),
         work: Work::default(),
-        workloads: Workloads::new(options.root_namespace),
+        workloads: products::all().find_map(|product| product.workloads(options.root_namespace)),
         near: Suggestions::new(sources),
         synced: options.kinds,
         findings: Findings::new(),
@@ -57,7 +57,7 @@ struct Resolver<'r, 'a> {
     selecting: Selecting<'a>,
     work: Work,
     /// What policies without a target apply to, for kinds that apply to workloads.
-    workloads: Workloads<'a>,
+    workloads: Option<Box<dyn Workloads<'a> + 'a>>,
     /// What a target that is not there was probably meant to be.
     near: Suggestions<'a>,
     /// The policy kinds that a class syncs.
@@ -116,7 +116,10 @@ impl<'a> Resolver<'_, 'a> {
 
     /// What a policy without a target applies to.
     fn workloads_of(&mut self, policy: &mut Policy<'a>) {
-        let Some(nodes) = self.workloads.of(policy.object, self.topology) else {
+        let Some(workloads) = &mut self.workloads else {
+            return;
+        };
+        let Some(nodes) = workloads.of(policy.object, self.topology) else {
             self.selects_from_root(policy);
             return;
         };
@@ -126,9 +129,16 @@ impl<'a> Resolver<'_, 'a> {
         }
     }
 
+    /// The namespace of policies that apply to the whole mesh.
+    fn root_namespace(&self) -> &str {
+        self.workloads
+            .as_ref()
+            .map_or("", |workloads| workloads.root_namespace())
+    }
+
     /// An API server takes a selector in the root namespace, and Istio ignores the policy.
     fn selects_from_root(&mut self, policy: &Policy<'a>) {
-        let (object, root) = (policy.object, self.workloads.root_namespace());
+        let (object, root) = (policy.object, self.root_namespace());
         let (name, kind) = (object.identity(), &object.kind);
         let message = format!(
             "{name} has no effect: Istio ignores the `selector` of a {kind} in {root}, its root namespace"
@@ -157,16 +167,16 @@ impl<'a> Resolver<'_, 'a> {
 
     /// An API server takes any GatewayClass, and Istio attaches the policy to nothing.
     fn no_waypoints(&mut self, policy: &Policy<'a>, declared: &Declared) -> Target {
-        let root = self.workloads.root_namespace();
+        let (root, waypoints) = (self.root_namespace(), waypoint_class());
         let what = format!(
-            "GatewayClass {} is not a target that Istio supports: only {WAYPOINT_CLASS} is, for policies in {root}",
+            "GatewayClass {} is not a target that Istio supports: only {waypoints} is, for policies in {root}",
             declared.name
         );
         let pointer = format!("{}/name", declared.pointer);
         let finding =
             (policy.object).finding(Code::POLICY_INVALID, &pointer, format!("has no effect: {what}"));
         self.findings.push(finding.severity(Severity::Warning).help(format!(
-            "target the Gateways, or put a policy for all waypoints into namespace `{root}` and target {WAYPOINT_CLASS}"
+            "target the Gateways, or put a policy for all waypoints into namespace `{root}` and target {waypoints}"
         )));
         Target::NotAllowed(what)
     }
@@ -259,10 +269,10 @@ impl<'a> Resolver<'_, 'a> {
 
     fn one(&mut self, policy: &Policy<'a>, profile: &Profile, declared: &Declared) -> Target {
         // Istio attaches policies to the class of waypoints alone, from the root namespace.
-        let is_root = || self.workloads.is_root(policy.object.namespace_or_empty());
+        let is_root = || self.root_namespace() == policy.object.namespace_or_empty();
         if profile.of_workloads
             && declared.is(GROUP, "GatewayClass")
-            && !(declared.name == WAYPOINT_CLASS && is_root())
+            && !(declared.name == waypoint_class() && is_root())
         {
             return self.no_waypoints(policy, declared);
         }
@@ -296,7 +306,10 @@ impl<'a> Resolver<'_, 'a> {
     fn at_waypoint(&mut self, policy: &Policy<'a>, declared: &Declared, backend: BackendId) {
         let name = policy.object.identity();
         let service = self.topology.described(Node::Backend(backend));
-        let (message, help) = match waypoint_of(self.topology, backend) {
+        let Some(served) = waypoint_of(self.topology, backend) else {
+            return;
+        };
+        let (message, help) = match served {
             Ok(waypoint) if waypoint.takes_ingress => return,
             Ok(_) if self.topology.gateways_of(Node::Backend(backend)).is_empty() => return,
             Ok(_) => (

@@ -133,6 +133,16 @@ pub enum Node {
     Port(BackendId, PortId),
 }
 
+impl Node {
+    /// The route that the node is, or is a rule of.
+    pub(crate) const fn route(self) -> Option<RouteId> {
+        match self {
+            Self::Route(route) | Self::Rule(route, _) => Some(route),
+            _ => None,
+        }
+    }
+}
+
 /// A way from where traffic begins down to where an effective policy holds. Levels that do not matter are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Path {

@@ -6,6 +6,7 @@
 //! Of clusters that are alike on both sides ([`Alike`]), one is compared for all.
 
 mod changes;
+mod collapse;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{Hash, Hasher};

@@ -19,7 +19,7 @@
 //! - [`challenger_first`]: the most specific policy decides whether others are laid under it (Envoy Gateway). Only the
 //!   closest policy on the other side of the border between Gateway and route is ([`levels_to_merge`]).
 //! - [`mod@per_field`]: policies add up, as long as no two set one field (NGINX Gateway Fabric).
-//! - [`inherited`](super::products::kgateway::inherited): an annotation of the Gateway or of the route decides (kgateway).
+//! - [`inherited`](super::products::Product::inherited): an annotation of the Gateway or of the route decides (kgateway).
 //!   `paths` calls it instead of [`merge`].
 //! - Kinds whose policies all apply have no one result: each policy is an entry of its own.
 //!

@@ -7,13 +7,15 @@ use std::collections::{BTreeMap, HashMap};
 use apimachinery::Field;
 use kube_json::Value;
 
+use super::Product;
 use crate::api::gateway::AdmittedNamespaces;
 use crate::object::Object;
+use crate::policy::model::{Unserved, Waypoint};
 use crate::policy::profile::Profile;
 use crate::topology::{BackendId, GatewayId, GatewayNode, Node, Topology, items};
 
 /// The class of Gateways that Istio turns into waypoints: a policy without a target never applies there.
-pub(crate) const WAYPOINT_CLASS: &str = "istio-waypoint";
+const WAYPOINT_CLASS: &str = "istio-waypoint";
 /// The controller of that class, and of others like it.
 const MESH_CONTROLLER: &str = "istio.io/mesh-controller";
 
@@ -22,24 +24,26 @@ const USE_WAYPOINT_NAMESPACE: &str = "istio.io/use-waypoint-namespace";
 const WAYPOINT_FOR: &str = "istio.io/waypoint-for";
 const INGRESS_USE_WAYPOINT: &str = "istio.io/ingress-use-waypoint";
 
-/// The facts about the waypoint of a Service that has one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Waypoint {
-    /// The waypoint: policies that target it, or its class, apply there, too.
-    pub(crate) gateway: GatewayId,
-    /// Whether what a Gateway sends to the Service passes it, too.
-    pub(crate) takes_ingress: bool,
-}
+pub(super) struct Istio;
 
-/// Why no waypoint is known that serves a Service.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unserved {
-    /// Why, as a clause.
-    pub(crate) why: String,
-    /// How to fix it.
-    pub(crate) help: String,
-    /// Whether the input tells all of it: otherwise, there may be one that the input does not have.
-    pub(crate) is_certain: bool,
+impl Product for Istio {
+    fn waypoint_class(&self) -> Option<&'static str> {
+        Some(WAYPOINT_CLASS)
+    }
+
+    fn waypoint_of(&self, topology: &Topology<'_>, service: BackendId) -> Option<Result<Waypoint, Unserved>> {
+        Some(waypoint_of(topology, service))
+    }
+
+    fn workloads<'a>(&self, root_namespace: Option<&str>) -> Option<Box<dyn super::Workloads<'a> + 'a>> {
+        Some(Box::new(Workloads::new(root_namespace)))
+    }
+
+    fn lets_everybody_in(&self, profile: &Profile, policies: &[&Value]) -> bool {
+        // Of each other kind, its profile says which settings do; of this one, only the rules of all policies together tell.
+        let is_it = profile.group == "security.istio.io" && profile.kind == "AuthorizationPolicy";
+        is_it && permit_everybody(policies.iter().copied())
+    }
 }
 
 impl Unserved {
@@ -61,7 +65,7 @@ impl Unserved {
 
 /// The waypoint that serves a Service: what the Service names, else what its Namespace names
 /// (`istio/istio pilot/pkg/serviceregistry/kube/controller/ambient/waypoints.go@1.30.3`).
-pub(crate) fn waypoint_of(topology: &Topology<'_>, backend: BackendId) -> Result<Waypoint, Unserved> {
+fn waypoint_of(topology: &Topology<'_>, backend: BackendId) -> Result<Waypoint, Unserved> {
     let known = topology.backends.get(backend);
     let kind = known.name.group_kind.kind.as_str();
     let namespace = known.name.namespace.as_deref().unwrap_or_default();
@@ -177,7 +181,7 @@ const ROOT_NAMESPACE: &str = "istio-system";
 type Labels<'l> = BTreeMap<&'l str, &'l str>;
 
 /// The workloads that are known: the pods of Gateways, and those behind Services.
-pub(crate) struct Workloads<'a> {
+struct Workloads<'a> {
     root_namespace: String,
     /// Nodes with their namespaces and labels.
     known: Option<Vec<(Node, &'a str, Labels<'a>)>>,
@@ -186,7 +190,7 @@ pub(crate) struct Workloads<'a> {
 }
 
 impl<'a> Workloads<'a> {
-    pub(crate) fn new(root_namespace: Option<&str>) -> Self {
+    fn new(root_namespace: Option<&str>) -> Self {
         Self {
             root_namespace: root_namespace.unwrap_or(ROOT_NAMESPACE).to_owned(),
             known: None,
@@ -194,21 +198,42 @@ impl<'a> Workloads<'a> {
         }
     }
 
-    /// The namespace of policies that apply to the whole mesh.
-    pub(crate) fn root_namespace(&self) -> &str {
+    /// Looks at every Gateway and every Service once.
+    fn learn(&mut self, topology: &Topology<'a>) {
+        if self.known.is_some() {
+            return;
+        }
+        let gateways = topology.gateways.iter().filter_map(|(id, gateway)| {
+            let class = topology.classes.get(gateway.class).name;
+            let labels = labels_of_gateway(gateway, class);
+            let namespace = gateway.object.namespace_or_empty();
+            (class != WAYPOINT_CLASS).then_some((Node::Gateway(id), namespace, labels))
+        });
+        // Every pod behind a Service has the labels that the Service selects.
+        let services = topology.backends.iter().filter_map(|(id, backend)| {
+            let object = backend.object.filter(|object| object.is("", "Service"))?;
+            let selector = object.root().get("spec").get("selector");
+            Some((Node::Backend(id), object.namespace_or_empty(), texts(&selector)))
+        });
+        let known: Vec<(Node, &'a str, Labels<'a>)> = gateways.chain(services).collect();
+        for (position, (_, _, labels)) in known.iter().enumerate() {
+            for (key, value) in labels {
+                self.by_label.entry((key, value)).or_default().push(position);
+            }
+        }
+        self.known = Some(known);
+    }
+}
+
+impl<'a> super::Workloads<'a> for Workloads<'a> {
+    fn root_namespace(&self) -> &str {
         &self.root_namespace
     }
 
-    /// Whether a policy of this namespace may speak for the mesh.
-    pub(crate) fn is_root(&self, namespace: &str) -> bool {
-        self.root_namespace == namespace
-    }
-
-    /// Which workloads a policy without a target holds for, as far as they are known: those of the mesh or of a namespace
-    /// are that node. `None`: Istio ignores the policy, as it selects workloads from the root namespace.
-    pub(crate) fn of(&mut self, policy: &'a Object, topology: &mut Topology<'a>) -> Option<Vec<Node>> {
+    // Istio ignores a policy that selects workloads from the root namespace.
+    fn of(&mut self, policy: &'a Object, topology: &mut Topology<'a>) -> Option<Vec<Node>> {
         let own = policy.namespace_or_empty();
-        let is_root = self.is_root(own);
+        let is_root = self.root_namespace == own;
         let spec = policy.root().get("spec");
         let selector: Field<'a> = if policy.is("networking.istio.io", "EnvoyFilter") {
             spec.get("workloadSelector").get("labels")
@@ -245,32 +270,6 @@ impl<'a> Workloads<'a> {
         });
         Some(found.map(|(node, ..)| *node).collect())
     }
-
-    /// Looks at every Gateway and every Service once.
-    fn learn(&mut self, topology: &Topology<'a>) {
-        if self.known.is_some() {
-            return;
-        }
-        let gateways = topology.gateways.iter().filter_map(|(id, gateway)| {
-            let class = topology.classes.get(gateway.class).name;
-            let labels = labels_of_gateway(gateway, class);
-            let namespace = gateway.object.namespace_or_empty();
-            (class != WAYPOINT_CLASS).then_some((Node::Gateway(id), namespace, labels))
-        });
-        // Every pod behind a Service has the labels that the Service selects.
-        let services = topology.backends.iter().filter_map(|(id, backend)| {
-            let object = backend.object.filter(|object| object.is("", "Service"))?;
-            let selector = object.root().get("spec").get("selector");
-            Some((Node::Backend(id), object.namespace_or_empty(), texts(&selector)))
-        });
-        let known: Vec<(Node, &'a str, Labels<'a>)> = gateways.chain(services).collect();
-        for (position, (_, _, labels)) in known.iter().enumerate() {
-            for (key, value) in labels {
-                self.by_label.entry((key, value)).or_default().push(position);
-            }
-        }
-        self.known = Some(known);
-    }
 }
 
 /// Labels that are written in a mapping.
@@ -295,13 +294,6 @@ fn labels_of_gateway<'a>(gateway: &GatewayNode<'a>, class: &'a str) -> Labels<'a
     labels.insert("gateway.networking.k8s.io/gateway-class-name", class);
     labels.insert("gateway.istio.io/managed", "istio.io-gateway-controller");
     labels
-}
-
-/// Whether AuthorizationPolicies let everybody in. Of each other kind, its profile says which settings do; of this one, only
-/// the rules of all policies together tell.
-pub(crate) fn lets_everybody_in<'s>(profile: &Profile, policies: impl Iterator<Item = &'s Value>) -> bool {
-    let is_it = profile.group == "security.istio.io" && profile.kind == "AuthorizationPolicy";
-    is_it && permit_everybody(policies)
 }
 
 /// Whether policies that permit and deny requests let everybody in together: none denies or asks somebody else, and those

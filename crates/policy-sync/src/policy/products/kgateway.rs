@@ -8,28 +8,60 @@ use std::sync::Arc;
 use apimachinery::{Identity, pointer};
 use kube_json::Value;
 
-use super::envoy_gateway::Rejection;
+use super::{Generation, Product};
 use crate::hub::Grants;
 use crate::object::Object;
 use crate::policy::merge::gep713::oldest_wins;
 use crate::policy::merge::json_merge_patch::{flatten, patch};
 use crate::policy::merge::strategic_merge::all_elements;
-use crate::policy::model::{Content, Element, Entry, Leaf, PolicyId};
-use crate::policy::profile::{MergeUnit, Profile};
+use crate::policy::model::{Content, Element, Entry, Leaf, PolicyId, Rejection};
+use crate::policy::profile::{MergeUnit, Profile, StatusShape};
 use crate::topology::Sources;
 
 const GROUP: &str = "gateway.kgateway.dev";
 
+pub(super) struct Kgateway;
+
+impl Product for Kgateway {
+    fn wrong_setting(
+        &self,
+        profile: &Profile,
+        policy: &Object,
+        sources: Sources<'_>,
+        grants: &Grants<'_>,
+    ) -> Option<Rejection> {
+        let is_its = profile.status == StatusShape::Kgateway;
+        is_its.then(|| wrong_setting(policy, sources, grants)).flatten()
+    }
+
+    fn inherited<'h>(
+        &self,
+        profile: &Profile,
+        generations: &[Generation<'_>],
+        home: &dyn Fn(PolicyId) -> &'h str,
+    ) -> Option<Content> {
+        let generations = generations.iter();
+        let generations =
+            generations.map(|(annotation, levels)| (Inherited::read(*annotation), levels.as_slice()));
+        let generations: Vec<_> = generations.collect();
+        // Without an annotation, the usual merge comes to the same.
+        let is_usual = generations
+            .iter()
+            .all(|(inherited, _)| *inherited == Inherited::default());
+        (!is_usual).then(|| inherited(profile, &generations, home))
+    }
+}
+
 /// The value of the annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) struct Inherited {
+struct Inherited {
     prefers_parent: bool,
     is_deep: bool,
 }
 
 impl Inherited {
     /// Reads the annotation; anything else is the default, as its controller has it.
-    pub(crate) fn read(annotation: Option<&str>) -> Self {
+    fn read(annotation: Option<&str>) -> Self {
         let (prefers_parent, is_deep) = match annotation {
             Some("ShallowMergePreferParent") => (true, false),
             Some("DeepMergePreferChild") => (false, true),
@@ -46,9 +78,9 @@ impl Inherited {
 /// What the policies of a path come to: those of each generation (the Gateway's side, then each route with its rules, the
 /// outermost first) among each other, then, from the innermost on, each with what is below it. `home` is the namespace of a
 /// policy.
-pub(crate) fn inherited<'h>(
+fn inherited<'h>(
     profile: &Profile,
-    generations: &[(Inherited, Vec<&[Entry]>)],
+    generations: &[(Inherited, &[&[Entry]])],
     home: &dyn Fn(PolicyId) -> &'h str,
 ) -> Content {
     let Some(inheritance) = &profile.inheritance else {
@@ -190,7 +222,7 @@ const BACKENDS: [&str; 5] = [
 /// routes answer with 500 (`kgateway-dev/kgateway pkg/pluginsdk/policy/merge.go@29d8e4c2a0c9689017a22d6651e181ac0f5201e4`).
 ///
 /// Only what files tell for certain is here: templates that end too early, and backends of extensions of the input.
-pub(crate) fn wrong_setting(policy: &Object, sources: Sources<'_>, grants: &Grants<'_>) -> Option<Rejection> {
+fn wrong_setting(policy: &Object, sources: Sources<'_>, grants: &Grants<'_>) -> Option<Rejection> {
     let spec = policy
         .value
         .get("spec")

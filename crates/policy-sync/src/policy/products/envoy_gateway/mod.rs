@@ -4,41 +4,204 @@
 //! (docs/systems/envoy-gateway.md#compressors, `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`),
 //! and runs Gateways of a class as one (docs/systems/envoy-gateway.md#merged-gateways).
 
-pub(crate) mod checks;
-pub(crate) mod refusals;
-pub(crate) mod scopes;
-pub(crate) mod status;
+mod checks;
+mod refusals;
+mod scopes;
+mod status;
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::OnceLock;
 
 use apimachinery::Identity;
 use kube_json::Value;
 
+use super::Product;
+use crate::api::condition::Condition;
+use crate::hub::Grants;
 use crate::object::Object;
+use crate::policy::attachment::Attachments;
+use crate::policy::condition::{AncestorRef, AncestorStatus};
 use crate::policy::merge::json_merge_patch::{lay_under, starting_with, unflatten};
-use crate::policy::model::{Content, Entry, Leaf};
-use crate::policy::profile::MergeUnit;
+use crate::policy::model::{Content, Entry, KindId, Leaf, PolicyId, RefusedThere, Rejection};
+use crate::policy::profile::{MergeUnit, Profile, StatusShape};
 use crate::topology::{ClassId, GatewayId, ListenerId, Node, Sources, Topology};
-pub(crate) use refusals::Rejection;
 use refusals::{Traffic, refused, unfit_for_route};
+use scopes::Scopes;
 
-pub(crate) const GROUP: &str = "gateway.envoyproxy.io";
+const GROUP: &str = "gateway.envoyproxy.io";
+
+pub(super) struct EnvoyGateway;
+
+impl Product for EnvoyGateway {
+    fn merged_classes(&self, topology: &Topology<'_>, sources: Sources<'_>) -> BTreeSet<ClassId> {
+        merging_classes(topology, sources)
+    }
+
+    fn wrong_setting(
+        &self,
+        profile: &Profile,
+        policy: &Object,
+        _sources: Sources<'_>,
+        _grants: &Grants<'_>,
+    ) -> Option<Rejection> {
+        is_its(profile).then(|| wrong_setting(policy)).flatten()
+    }
+
+    fn unfit(&self, policy: &Object, route: &str) -> Option<Rejection> {
+        unfit(policy, route)
+    }
+
+    // The controller has no settings of its own for a listener where it refuses a policy. Of a ListenerSet's policy nothing
+    // is left on a shared port: what the Gateway has comes back there (seen in a fork of `envoyproxy/gateway`:
+    // `internal/gatewayapi/clienttrafficpolicy.go@8f1f46847ba5fbe7876e51b7e8199862843cd9b2`).
+    fn refused_at_listeners(
+        &self,
+        attachments: &Attachments<'_>,
+        kind: KindId,
+    ) -> Vec<(Node, ListenerId, RefusedThere)> {
+        let (topology, known) = (&attachments.topology, attachments.kinds.get(kind));
+        let mut refused = Vec::new();
+        if !is_its(&known.profile) {
+            return refused;
+        }
+        for (node, placed) in &known.nodes {
+            let Some(entry) = placed.accepted.first() else {
+                continue;
+            };
+            let policy = attachments.policy(entry.policy).object;
+            if !is_of_clients(policy) {
+                continue;
+            }
+            let ports = KindState::of(attachments, kind).shared_ports(attachments);
+            for (gateway, listener) in topology.listeners_at(*node) {
+                let nodes = topology.nodes_at(gateway, listener);
+                // A listener with a policy of its own does not get that of its Gateway, and so not its mistakes
+                // (docs/systems/envoy-gateway.md#default-hosts).
+                let mut closer = nodes.take_while(|closer| closer != node);
+                if closer.any(|closer| known.nodes.contains_key(&closer)) {
+                    continue;
+                }
+                let shares_port = ports.shares_port(topology, *node, (gateway, listener));
+                let wrong = || {
+                    let setting = wrong_setting_at(policy, topology, listener);
+                    setting.or_else(|| no_default_host(policy, topology, (gateway, listener)))
+                };
+                let why = if shares_port { None } else { wrong() };
+                if shares_port || why.is_some() {
+                    let keeps_its_place = !shares_port || !matches!(node, Node::ListenerSet(_));
+                    let left = keeps_its_place.then(|| Entry::new(entry.policy, []));
+                    refused.push((*node, listener, RefusedThere { left, why }));
+                }
+            }
+        }
+        refused
+    }
+
+    fn rejection(
+        &self,
+        attachments: &Attachments<'_>,
+        id: PolicyId,
+        node: Node,
+        most: usize,
+    ) -> Option<Rejection> {
+        let unfit = status::unfit_for_route(attachments, id, node);
+        unfit.or_else(|| status::at_listeners(attachments, id, node, most))
+    }
+
+    fn refused_merges(
+        &self,
+        attachments: &Attachments<'_>,
+        id: PolicyId,
+        at: (Node, Option<GatewayId>),
+    ) -> Option<String> {
+        status::refused_merges(attachments, id, at)
+    }
+
+    fn refuses_merged(&self, profile: &Profile, levels: &[&[Entry]]) -> bool {
+        wrong_setting_merged(&profile.kind, levels).is_some()
+    }
+
+    fn translated(&self, profile: &Profile, content: &Content) -> Option<Content> {
+        is_its(profile).then(|| with_enabled_ones(content)).flatten()
+    }
+
+    fn ancestors(
+        &self,
+        attachments: &Attachments<'_>,
+        id: PolicyId,
+        gateways: &BTreeSet<GatewayId>,
+        effect: &dyn Fn(GatewayId) -> Option<Condition>,
+    ) -> Option<Vec<AncestorStatus>> {
+        if is_its(attachments.profile(id)) {
+            return Some(status::ancestors(attachments, id));
+        }
+        let mut patched = status::patched(attachments, id)?;
+        let is_accepted = patched.conditions.iter().all(Condition::is_true);
+        let gateway = gateways.first().filter(|_| is_accepted);
+        patched
+            .conditions
+            .extend(gateway.and_then(|gateway| effect(*gateway)));
+        Some(vec![patched])
+    }
+
+    fn parents_of_backends(
+        &self,
+        attachments: &Attachments<'_>,
+        id: PolicyId,
+        gateway: GatewayId,
+    ) -> Vec<AncestorRef> {
+        status::parents_of_backends(attachments, id, gateway)
+    }
+
+    fn conflicted(&self, attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
+        is_its(attachments.profile(id)).then(|| status::conflicted(attachments, id, node))
+    }
+}
+
+/// Whether a kind behaves like those of Envoy Gateway.
+fn is_its(profile: &Profile) -> bool {
+    profile.status == StatusShape::EnvoyGateway
+}
+
+/// What is found out about a kind once, when it is needed.
+#[derive(Debug, Default)]
+struct KindState {
+    shared_ports: OnceLock<SharedPorts>,
+    /// Which of its policies are under which.
+    scopes: OnceLock<Scopes>,
+}
+
+impl KindState {
+    fn of<'s>(attachments: &'s Attachments<'_>, kind: KindId) -> &'s Self {
+        attachments.kinds.get(kind).state.get_or_default()
+    }
+
+    fn shared_ports(&self, attachments: &Attachments<'_>) -> &SharedPorts {
+        self.shared_ports.get_or_init(|| SharedPorts::new(attachments))
+    }
+
+    fn scopes(&self, attachments: &Attachments<'_>, kind: KindId) -> &Scopes {
+        let nodes = &attachments.kinds.get(kind).nodes;
+        let scopes = || Scopes::new(&attachments.topology, nodes, &attachments.policies, kind);
+        self.scopes.get_or_init(scopes)
+    }
+}
 
 /// The listeners that do not end TLS, by port: to Envoy, those of one port are one listener, also of several Gateways that
 /// run as one (docs/systems/envoy-gateway.md#merged-gateways).
 #[derive(Debug, Default)]
-pub(crate) struct SharedPorts {
+struct SharedPorts {
     /// The classes whose Gateways are known to run as one.
-    pub(crate) merging: BTreeSet<ClassId>,
+    merging: BTreeSet<ClassId>,
     /// By the first of the Gateways that run as one, and the port.
     plain: HashMap<(GatewayId, i64), Vec<(GatewayId, ListenerId)>>,
 }
 
 impl SharedPorts {
-    pub(crate) fn new(topology: &Topology<'_>, sources: Sources<'_>) -> Self {
-        let merging = merging_classes(topology, sources);
+    fn new(attachments: &Attachments<'_>) -> Self {
+        let topology = &attachments.topology;
         let mut ports = Self {
-            merging,
+            merging: attachments.merged_classes.clone(),
             plain: HashMap::new(),
         };
         for gateway in topology.gateways.ids() {
@@ -67,7 +230,7 @@ impl SharedPorts {
     /// connection cannot hold at some of the listeners of a port alone. A policy on a whole Gateway is for all of its own;
     /// others come to its ports where Gateways are merged
     /// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
-    pub(crate) fn shares_port(
+    fn shares_port(
         &self,
         topology: &Topology<'_>,
         node: Node,
@@ -137,17 +300,13 @@ fn is_meant(topology: &Topology<'_>, node: Node, (gateway, listener): (GatewayId
 }
 
 /// Why a policy is refused wherever it is attached. Of a ClientTrafficPolicy that is decided at each listener.
-pub(crate) fn wrong_setting(policy: &Object) -> Option<Rejection> {
+fn wrong_setting(policy: &Object) -> Option<Rejection> {
     let spec = policy.value.get("spec").filter(|_| !is_of_clients(policy))?;
     refused(&policy.kind, spec, Traffic::ANY)
 }
 
 /// Why a ClientTrafficPolicy is refused at a listener. Nothing is translated for UDP.
-pub(crate) fn wrong_setting_at(
-    policy: &Object,
-    topology: &Topology<'_>,
-    listener: ListenerId,
-) -> Option<Rejection> {
+fn wrong_setting_at(policy: &Object, topology: &Topology<'_>, listener: ListenerId) -> Option<Rejection> {
     let listener = topology.listeners.get(listener);
     let ends_tls = !listener.passes_through;
     let (http, tls) = match listener.protocol {
@@ -162,14 +321,14 @@ pub(crate) fn wrong_setting_at(
 }
 
 /// Why a policy of a route is refused before it takes the place of others.
-pub(crate) fn unfit(policy: &Object, route: &str) -> Option<Rejection> {
+fn unfit(policy: &Object, route: &str) -> Option<Rejection> {
     unfit_for_route(&policy.kind, policy.value.get("spec")?, route)
 }
 
 /// What the controller says of what policies come to that are merged, the last one over the others. Lists are those of the
 /// last, also where those of a rate limit are put together afterwards
 /// (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
-pub(crate) fn wrong_setting_merged(kind: &str, levels: &[&[Entry]]) -> Option<String> {
+fn wrong_setting_merged(kind: &str, levels: &[&[Entry]]) -> Option<String> {
     let entries = levels.iter().rev().filter_map(|entries| entries.first());
     let mut layers = entries.flat_map(|entry| entry.layers.iter());
     let mut merged = layers.next()?.content.as_ref().clone();
@@ -186,7 +345,7 @@ fn is_of_clients(policy: &Object) -> bool {
 /// Why a listener has no host for requests of HTTP/1.0 that name none, if a policy wants one. It is the listener's hostname,
 /// else that of its routes, if among them there is exactly one: each match of each rule counts by itself
 /// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
-pub(crate) fn no_default_host(
+fn no_default_host(
     policy: &Object,
     topology: &Topology<'_>,
     (gateway, listener): (GatewayId, ListenerId),
@@ -230,7 +389,7 @@ const TYPES: [(&str, &str); 3] = [("Gzip", "gzip"), ("Brotli", "brotli"), ("Zstd
 
 /// The same settings with the compressors that have the settings of their type, be they empty; without any, compression is
 /// off. `None` if nothing changes.
-pub(crate) fn with_enabled_ones(content: &Content) -> Option<Content> {
+fn with_enabled_ones(content: &Content) -> Option<Content> {
     if let Some(leaf) = content.get(LIST) {
         let items = leaf.value.as_array()?;
         let is_enabled = |item: &&Value| {

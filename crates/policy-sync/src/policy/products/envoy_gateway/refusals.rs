@@ -22,20 +22,7 @@ use serde::Deserialize;
 
 use super::checks::{Check, named, no_cidr, no_duration, no_number, no_size};
 use crate::diagnostic::broken;
-use crate::topology::Node;
-
-/// Why the controller refuses a policy on a node.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Rejection {
-    /// In its words.
-    pub(crate) message: String,
-    /// Where in the policy, if it is not the target.
-    pub(crate) pointer: Option<String>,
-    /// How to fix it.
-    pub(crate) help: String,
-    /// The place, if it is not the whole target.
-    pub(crate) at: Option<Node>,
-}
+use crate::policy::model::Rejection;
 
 /// What traffic is, where a policy applies: some settings are translated only there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,13 +103,6 @@ pub(crate) fn sentence(message: &str) -> String {
     let first = characters.next().map(|first| first.to_ascii_uppercase());
     let period = (!message.ends_with('.')).then_some('.');
     first.into_iter().chain(characters).chain(period).collect()
-}
-
-/// `AwesomePolicy` is `awesomePolicy`.
-pub(crate) fn lower_first(kind: &str) -> String {
-    let mut characters = kind.chars();
-    let first = characters.next().into_iter().flat_map(char::to_lowercase);
-    first.chain(characters).collect()
 }
 
 impl Part {

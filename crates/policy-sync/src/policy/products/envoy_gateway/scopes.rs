@@ -62,7 +62,8 @@ impl Scopes {
     ) {
         let found = declared.node();
         // A route counts as soon as it is there, even if its policy is refused.
-        if let Some(route) = route_of(found.or_else(|| owner(topology, policy, declared))) {
+        let target = found.or_else(|| owner(topology, policy, declared));
+        if let Some(route) = target.and_then(Node::route) {
             for parent in parents_of(topology, route) {
                 if let Some(scope) = topology.find_section(parent.node, parent.section.as_deref()) {
                     let displacing = self.displacing.entry(scope).or_default();
@@ -132,13 +133,6 @@ pub(crate) fn owner(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Dec
     declared.whole(topology, policy.object.namespace_or_empty())
 }
 
-pub(crate) const fn route_of(node: Option<Node>) -> Option<RouteId> {
-    match node {
-        Some(Node::Route(route) | Node::Rule(route, _)) => Some(route),
-        _ => None,
-    }
-}
-
 /// The parents of a route that are in the input, in their order.
 pub(crate) fn parents_of(topology: &Topology<'_>, route: RouteId) -> Vec<Parent> {
     let node = topology.routes.get(route);
@@ -172,7 +166,7 @@ pub(crate) fn merged_with(
     node: Node,
 ) -> Vec<(Parent, ListenerId, Node)> {
     let asks = policy.layers.iter().any(|layer| layer.strategy.merges());
-    let Some(route) = route_of(Some(node)).filter(|_| asks) else {
+    let Some(route) = node.route().filter(|_| asks) else {
         return Vec::new();
     };
     let mut merged = Vec::new();

@@ -6,31 +6,29 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use super::refusals::{lower_first, sentence};
-use super::scopes::{Parent, Scopes, merged_with, owner, parents_of, route_of, whole};
-use super::{Rejection, key, unfit, wrong_setting_merged};
+use super::refusals::sentence;
+use super::scopes::{Parent, Scopes, merged_with, owner, parents_of, whole};
+use super::{KindState, key, unfit, wrong_setting_merged};
 use crate::api::condition::Condition;
 use crate::api::gateway::GROUP;
 use crate::policy::attachment::Attachments;
-use crate::policy::condition::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_name};
-use crate::policy::model::{Declared, Policy, PolicyId, Target};
+use crate::policy::condition::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_name, lower_first};
+use crate::policy::model::{Declared, Policy, PolicyId, Rejection, Target};
+use crate::policy::status::{ACCEPTED, rejection};
 use crate::topology::{GatewayId, ListenerId, Node, Topology};
 
 /// The controller that writes these statuses, by its default name.
 const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
 
-/// The accepted policies.
-pub(crate) const ACCEPTED: &str = "Policy has been accepted.";
-
 /// `status.ancestors` of a policy, all of them.
-pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<AncestorStatus> {
+pub(super) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<AncestorStatus> {
     let policy = attachments.policy(id);
     let mut builder = StatusBuilder {
         topology: &attachments.topology,
         attachments,
         id,
         policy,
-        scopes: attachments.scopes(policy.kind),
+        scopes: KindState::of(attachments, policy.kind).scopes(attachments, policy.kind),
         ancestors: IndexMap::new(),
     };
     if policy.counts() {
@@ -46,7 +44,7 @@ pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
 
 /// Of a policy on backends (BackendTLSPolicy), the ancestors at a Gateway that this controller serves: each parent by
 /// which a route that leads to a backend names it, with its section. None where another controller writes the status.
-pub(crate) fn parents_of_backends(
+pub(super) fn parents_of_backends(
     attachments: &Attachments<'_>,
     id: PolicyId,
     gateway: GatewayId,
@@ -65,7 +63,7 @@ pub(crate) fn parents_of_backends(
     let mut found: Vec<AncestorRef> = Vec::new();
     let parents = routes.into_iter().flat_map(|route| parents_of(topology, route));
     for parent in parents.filter(|parent| parent.gateway == gateway && !parent.listeners.is_empty()) {
-        let named = reference(topology, parent.node, parent.section.as_deref());
+        let named = AncestorRef::new(topology, parent.node, parent.section.as_deref());
         if !found.contains(&named) {
             found.push(named);
         }
@@ -76,7 +74,7 @@ pub(crate) fn parents_of_backends(
 /// The ancestor of an EnvoyPatchPolicy that is not a Gateway on whose paths it holds: a class, or a Gateway that has
 /// the name of the target, which is of another kind. The controller looks for the name first, and then at the kind
 /// (`envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0`).
-pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<AncestorStatus> {
+pub(super) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<AncestorStatus> {
     let policy = attachments.policy(id);
     if !policy.object.is(super::GROUP, "EnvoyPatchPolicy") {
         return None;
@@ -93,7 +91,7 @@ pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<Anc
             _ => return None,
         };
         let class = topology.gateways.get(gateway).class;
-        let merges = is_class || attachments.shared_ports.merging.contains(&class);
+        let merges = is_class || attachments.merged_classes.contains(&class);
         if merges && declared.target == Target::NotFound {
             return None;
         }
@@ -176,7 +174,7 @@ impl StatusBuilder<'_, '_> {
         let merged = merged_with(self.topology, nodes, self.policy, node);
         for (parent, listener, with) in merged {
             let section = self.topology.section(Node::Listener(parent.gateway, listener));
-            let ancestor = reference(self.topology, parent.node, section);
+            let ancestor = AncestorRef::new(self.topology, parent.node, section);
             let Some(other) = self.attachments.on(self.policy.kind, with).first() else {
                 continue;
             };
@@ -291,16 +289,16 @@ impl StatusBuilder<'_, '_> {
 
     /// Of a route its parents; of a Gateway or ListenerSet itself.
     fn ancestors_of(&self, whole: Node, section: Option<&str>) -> Vec<(GatewayId, AncestorRef)> {
-        if let Some(route) = route_of(Some(whole)) {
+        if let Some(route) = whole.route() {
             let parents = parents_of(self.topology, route).into_iter();
             let ancestors = parents.map(|parent| {
-                let ancestor = reference(self.topology, parent.node, parent.section.as_deref());
+                let ancestor = AncestorRef::new(self.topology, parent.node, parent.section.as_deref());
                 (parent.gateway, ancestor)
             });
             return ancestors.collect();
         }
         let gateways = self.topology.gateways_of(whole).into_iter();
-        let ancestors = gateways.map(|gateway| (gateway, reference(self.topology, whole, section)));
+        let ancestors = gateways.map(|gateway| (gateway, AncestorRef::new(self.topology, whole, section)));
         ancestors.collect()
     }
 
@@ -323,37 +321,10 @@ impl StatusBuilder<'_, '_> {
     }
 }
 
-pub(crate) fn reference(topology: &Topology<'_>, whole: Node, section: Option<&str>) -> AncestorRef {
-    let identity = topology.identity(whole);
-    AncestorRef {
-        group: identity.group_kind.group.to_string(),
-        kind: identity.group_kind.kind.to_string(),
-        namespace: identity.namespace.unwrap_or_default().to_string(),
-        name: identity.name.to_string(),
-        section_name: section.map(str::to_owned),
-    }
-}
-
-/// Why a policy does not fit what it targets, though the CRD takes it; of listeners that are in its way, at most so
-/// many are named.
-pub(crate) fn rejection(
-    attachments: &Attachments<'_>,
-    id: PolicyId,
-    node: Node,
-    most: usize,
-) -> Option<Rejection> {
-    unfit_for_route(attachments, id, node)
-        .or_else(|| {
-            let wrong = attachments.wrong_settings.get(&id);
-            wrong.filter(|_| attachments.refuses(id, node, None)).cloned()
-        })
-        .or_else(|| at_listeners(attachments, id, node, most))
-}
-
 /// Why a policy of a route is refused before it is translated, so that those apply that it would have replaced.
-fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Rejection> {
+pub(super) fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Rejection> {
     let policy = attachments.policy(id).object;
-    let route = attachments.topology.routes.get(route_of(Some(node))?);
+    let route = attachments.topology.routes.get(node.route()?);
     if let Some(refusal) = has_more(attachments, id, node) {
         let help =
             "target the routes that accept all of its settings, and write a separate policy for this one";
@@ -368,14 +339,18 @@ fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> O
 
 /// Why a policy is refused at listeners: those that share their ports with others, or else the first one where a setting
 /// is wrong, or else the first one that has no default host.
-fn at_listeners(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Rejection> {
+pub(super) fn at_listeners(
+    attachments: &Attachments<'_>,
+    id: PolicyId,
+    node: Node,
+    most: usize,
+) -> Option<Rejection> {
     let placed = attachments.placed(attachments.policy(id).kind, node)?;
     placed.accepted.first().filter(|entry| entry.policy == id)?;
     let sharing = placed.refused_at.iter().filter(|(_, there)| there.why.is_none());
     let sharing: Vec<ListenerId> = sharing.map(|(listener, _)| *listener).collect();
-    let shared = attachments
-        .shared_ports
-        .refusal(&attachments.topology, node, (&sharing, most));
+    let ports = KindState::of(attachments, attachments.policy(id).kind).shared_ports(attachments);
+    let shared = ports.refusal(&attachments.topology, node, (&sharing, most));
     shared.or_else(|| {
         let mut all = placed.refused_at.values().filter_map(|there| there.why.as_ref());
         let wrong_setting = all.clone().find(|why| why.pointer.is_some());
@@ -400,12 +375,12 @@ fn refused_merge(
 
 /// Why a policy is refused wherever traffic comes to its route, by what it merges with there; with a Gateway, wherever it
 /// comes from that.
-pub(crate) fn refused_merges(
+pub(super) fn refused_merges(
     attachments: &Attachments<'_>,
     id: PolicyId,
     (node, gateway): (Node, Option<GatewayId>),
 ) -> Option<String> {
-    let route = route_of(Some(node))?;
+    let route = node.route()?;
     let (policy, topology) = (attachments.policy(id), &attachments.topology);
     let is_asked = |parent: &Parent| gateway.is_none_or(|gateway| parent.gateway == gateway);
     let all = parents_of(topology, route).into_iter().filter(is_asked);
@@ -424,7 +399,7 @@ pub(crate) fn refused_merges(
 
 /// Why a policy that has settings of which the route takes none is refused there.
 fn has_more(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
-    let route = route_of(Some(node))?;
+    let route = node.route()?;
     let kind = &attachments.topology.routes.get(route).object.kind;
     let filled = attachments.profile(id).filled(kind);
     let filled = filled.filter(|filled| filled.only)?;
@@ -434,7 +409,7 @@ fn has_more(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<S
 }
 
 /// Why a policy is refused where another one of its kind applies.
-pub(crate) fn conflicted(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> String {
+pub(super) fn conflicted(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> String {
     let topology = &attachments.topology;
     let kind = &attachments.policy(id).object.kind;
     let identity = topology.identity(node);
