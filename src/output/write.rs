@@ -179,6 +179,20 @@ pub fn write_into(
     run(&Disk, output, tree, options, progress)
 }
 
+/// Waits until no other run is writing into an output, so that the tree in it is whole.
+///
+/// # Errors
+/// [`OutputError::Busy`] with [`Options::no_wait`]; and those of an output that cannot be opened.
+pub fn wait(output: Output<'_>, options: Options) -> Result<(), OutputError> {
+    let root = open(output.root, output.within, None)?.map(|(root, _)| root);
+    let reading = Options {
+        check: true,
+        ..options
+    };
+    root.map(|root| lock(&root, reading)).transpose()?;
+    Ok(())
+}
+
 #[cfg(test)]
 pub(super) fn write_with(
     storage: &dyn Storage,
