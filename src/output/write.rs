@@ -248,6 +248,7 @@ fn compare_or_write(
     progress: &Progress,
 ) -> Result<Summary, OutputError> {
     let record = || root.map_or_else(|| Ok(Record::default()), Record::read);
+    // The record is read under the lock: what an earlier look saw may be another run's by now.
     let (directories, record) = rayon::join(|| FilesByDirectory::new(tree), record);
     let (directories, record) = (directories?, record?);
     if output

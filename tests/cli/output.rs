@@ -74,8 +74,13 @@ fn waiting_run(scratch: &Scratch) -> (std::process::Child, impl Iterator<Item = 
     let said = std::io::BufReader::new(waiting.stderr.take().expect("a pipe"));
     let mut lines = std::io::BufRead::lines(said).map(|line| line.expect("text"));
     let waits = |line: &String| line.starts_with("waiting: another run is writing into ");
-    let first = lines.by_ref().find(|line| waits(line) || line.starts_with("warning"));
-    assert!(first.as_ref().is_some_and(waits), "nothing is printed before: {first:?}");
+    let first = lines
+        .by_ref()
+        .find(|line| waits(line) || line.starts_with("warning"));
+    assert!(
+        first.as_ref().is_some_and(waits),
+        "nothing is printed before: {first:?}"
+    );
     (waiting, lines)
 }
 
@@ -142,7 +147,11 @@ fn a_run_that_starts_again_prints_its_warnings_once() {
     let said: Vec<String> = lines.collect();
     assert!(waiting.wait().expect("a status").success(), "{said:#?}");
     let count = |start: &str| said.iter().filter(|line| line.starts_with(start)).count();
-    assert_eq!(count("another run has written into rendered; rendering again"), 1, "{said:#?}");
+    assert_eq!(
+        count("another run has written into rendered; rendering again"),
+        1,
+        "{said:#?}"
+    );
     assert_eq!(count("warning"), 1, "{said:#?}");
 }
 
