@@ -53,11 +53,7 @@ fn list(group: &str, width: Option<usize>) -> Option<String> {
     let codes: Vec<_> = codes.collect();
     let longest = codes.iter().map(|(code, ..)| code.name().len()).max()?;
     let line = |(code, severity, summary): &&(Code, Severity, &str)| {
-        let severity = match severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
-        let before = format!("{:longest$}  {severity:7}  ", code.name());
+        let before = format!("{:longest$}  {:7}  ", code.name(), severity.as_str());
         let room = width.map_or(usize::MAX, |width| width.saturating_sub(before.len()));
         let rows = wrapped_hanging(summary, room, room);
         format!("{before}{}\n", rows.join(&format!("\n{:1$}", "", before.len())))
@@ -84,8 +80,7 @@ fn page(code: Code) -> String {
         if line.starts_with("```") {
             is_block = !is_block;
         } else if is_block {
-            text.push_str(format!("    {line}").trim_end());
-            text.push('\n');
+            text.push_str(&format!("{}\n", format!("    {line}").trim_end()));
         } else if let Some(heading) = line.strip_prefix("## ") {
             text.push_str(&format!("{}\n", heading.to_uppercase()));
         } else if let Some(title) = line.strip_prefix("# ") {

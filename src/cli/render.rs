@@ -165,7 +165,11 @@ impl Render {
         };
         print::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
-        // An output that cannot be read stops the writing below, which says so.
+        if !self.no_wait && !self.is_stream() {
+            // While another run writes, the tree is neither its old one nor its new one, so nothing is judged by it. An output
+            // that cannot be read stops the writing below, which says so.
+            let _ = run.waiting(|options| output::wait(run.output(None), options));
+        }
         let (analysis, earlier) = rayon::join(
             || Analysis::new(&loaded, &mut findings),
             || Earlier::open(&loaded.output, loaded.output_within.as_deref()).ok(),
@@ -222,10 +226,6 @@ impl Run<'_> {
         }
         loaded.finish(&mut findings);
 
-        if let Some(leaving) = leaving {
-            self.say(&leaving);
-        }
-        print::passed_over(loaded, &unused, speech);
         let sources = &loaded.sources;
         if let Some(path) = &command.report {
             let relative = sources.root_relative();
@@ -240,23 +240,33 @@ impl Run<'_> {
             findings.extend(to_file(path, |file| write_json(&report, file))?);
         }
         command.options.write_also(&mut findings, sources);
+        let is_refused = findings.has_errors();
+        let in_index = self.in_index(&loaded.output, layout);
+        let written = (!is_refused && !command.is_stream()).then(|| self.write(layout, earlier.as_ref()));
+        if let Some(Err(overtaken @ OutputError::Overtaken { .. })) = &written {
+            // Nothing else is printed: the next attempt prints it.
+            self.say(&format!("{overtaken}; rendering again"));
+            return Ok(None);
+        }
+        if let Some(leaving) = leaving {
+            self.say(&leaving);
+        }
+        print::passed_over(loaded, &unused, speech);
         if speech.verbose && !command.is_stream() && loaded.config.budget().max_lost_policies.is_some() {
             print::line(
                 "note: `diff` checks `maxLostPolicies`: the files of a tree do not say which policies applied",
             );
         }
-        if findings.has_errors() {
-            print::findings(&findings, sources, speech);
-            self.say_nothing_was_written(&findings);
-            return Ok(Some(Status::of(&findings)));
-        }
-        let in_index = self.in_index(&loaded.output, layout);
-        let known = if command.is_hook() {
+        let known = if command.is_hook() && !is_refused {
             take_known(&mut findings, loaded, self.request)
         } else {
             0
         };
         print::findings(&findings, sources, speech);
+        if is_refused {
+            self.say_nothing_was_written(&findings);
+            return Ok(Some(Status::of(&findings)));
+        }
         if known > 0 {
             let (warnings, them) = (counted(known, "warning"), one_or_many(known, "it", "them"));
             self.say(&format!(
@@ -266,18 +276,15 @@ impl Run<'_> {
         let lines = [kept_by_local_policies(view), overlays_line(&view.overlays)];
         let lines = lines.iter().flatten().flat_map(|lines| lines.lines());
         lines.for_each(|line| self.say(line));
-        if command.is_stream() {
+        let Some(written) = written else {
             to_stdout(|out| output::stream(layout, out).context(UNWRITTEN))?;
             self.say(&format!("{} in {}", counts(rendered), elapsed(self.start)));
             return Ok(Some(Status::Done));
-        }
-        let Some(status) = self.write(rendered, earlier.as_ref(), (layout, in_index), findings) else {
-            return Ok(None);
         };
-        let written = match (&command.flux_kustomizations, status) {
-            (Some(directory), Status::Done | Status::Differs) => self.write_flux(directory, layout),
-            _ => return Ok(Some(status)),
-        };
+        let status = self.report_tree(rendered, written, in_index, findings);
+        let flux = command.flux_kustomizations.as_ref();
+        let flux = flux.filter(|_| matches!(status, Status::Done | Status::Differs));
+        let written = flux.map_or(Status::Done, |directory| self.write_flux(directory, layout));
         Ok(Some(if written == Status::Done { status } else { written }))
     }
 
@@ -331,36 +338,45 @@ impl Run<'_> {
         InIndex::new(index, output, tree)
     }
 
-    /// Writes the tree over the `earlier` one; `None` if it is another one by now.
-    fn write(
-        &self,
-        rendered: &Rendered,
-        earlier: Option<&Earlier>,
-        (tree, in_index): (&dyn Tree, Option<InIndex<'_>>),
-        mut findings: Findings,
-    ) -> Option<Status> {
-        let (command, loaded) = (self.command, self.loaded);
-        let within = loaded.output_within.as_deref();
-        let output = Output {
-            root: &loaded.output,
+    /// Where the tree of works goes.
+    fn output<'o>(&'o self, judged: Option<&'o Earlier>) -> Output<'o> {
+        let within = self.loaded.output_within.as_deref();
+        Output {
+            root: &self.loaded.output,
             within,
             exceptions: self.exceptions(within),
-            judged: earlier,
-        };
-        let write = |no_wait| output::write_into(output, tree, self.writing(no_wait), &loaded.progress);
-        let result = match write(true) {
-            Err(busy @ OutputError::Busy { .. }) if !command.no_wait => {
+            judged,
+        }
+    }
+
+    /// Does something to the output that fails while another run is at work there, unless it may wait for that.
+    fn waiting<T>(&self, attempt: impl Fn(Options) -> Result<T, OutputError>) -> Result<T, OutputError> {
+        match attempt(self.writing(true)) {
+            Err(busy @ OutputError::Busy { .. }) if !self.command.no_wait => {
                 self.say(&format!("waiting: {busy}"));
-                write(false)
+                attempt(self.writing(false))
             }
             result => result,
-        };
-        let summary = match result {
+        }
+    }
+
+    /// Writes the tree over the `earlier` one, if that is still there.
+    fn write(&self, tree: &dyn Tree, earlier: Option<&Earlier>) -> Result<Summary, OutputError> {
+        let output = self.output(earlier);
+        self.waiting(|options| output::write_into(output, tree, options, &self.loaded.progress))
+    }
+
+    /// Prints what writing the tree has come to.
+    fn report_tree(
+        &self,
+        rendered: &Rendered,
+        written: Result<Summary, OutputError>,
+        in_index: Option<InIndex<'_>>,
+        mut findings: Findings,
+    ) -> Status {
+        let (command, loaded) = (self.command, self.loaded);
+        let summary = match written {
             Ok(summary) => summary,
-            Err(overtaken @ OutputError::Overtaken { .. }) => {
-                self.say(&format!("{overtaken}; rendering again"));
-                return None;
-            }
             Err(error) => {
                 let mut obstacles = Findings::new();
                 obstacles.extend(error.findings());
@@ -368,7 +384,7 @@ impl Run<'_> {
                 command.options.write_also(&mut findings, &loaded.sources);
                 print::findings(&obstacles, &loaded.sources, self.speech());
                 self.say_nothing_was_written(&obstacles);
-                return Some(Status::of(&obstacles));
+                return Status::of(&obstacles);
             }
         };
         let status = if command.check {
@@ -397,7 +413,7 @@ impl Run<'_> {
             }
             self.report_written(&loaded.output, &summary)
         };
-        Some(self.report_unstaged(status, output, in_index, &summary))
+        self.report_unstaged(status, self.output(None), in_index, &summary)
     }
 
     /// In a hook that writes: the files, and what to type.

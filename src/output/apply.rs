@@ -27,6 +27,7 @@ pub(super) fn apply(
     scan: &Scan,
     progress: &Progress,
 ) -> Result<(), OutputError> {
+    // First, while the older plan still lists what they are for: afterwards nothing shows that they are ours.
     delete(root, &scan.leftovers)?;
     for directory in &scan.unfinished {
         remove_if_empty(root, directory)?;
@@ -34,6 +35,7 @@ pub(super) fn apply(
     let also = [scan.older_plan.as_slice(), &scan.kept].concat();
     write_plan(root, tree, scan, &also)?;
     write_wanted(root, tree, scan, progress)?;
+    // A full disk stops the run before this, so that nothing is gone that has no successor.
     if !scan.stale.is_empty() {
         let _deleting = progress.begin(Stage::Deleting);
         delete(root, &scan.stale)?;

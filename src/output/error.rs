@@ -1,7 +1,6 @@
 //! Why nothing, or not everything, was written: what can be in the way of a file ([`Obstacle`]) and what can fail
 //! ([`OutputError`]), typed, and as findings that say what to type next.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -77,17 +76,15 @@ impl Offender {
                 format!("{path} was a rendered file that is no longer needed, but it is something else now"),
                 format!("look at it and remove it (`rm -r {word}`), or pass --force to forget about it"),
             ),
-            Obstacle::Unexpected => {
-                let message = format!("{path} is in the output, but spokewright did not write it");
-                let help = format!(
+            Obstacle::Unexpected => (
+                Code::OUTPUT_UNEXPECTED,
+                format!("{path} is in the output, but spokewright did not write it"),
+                format!(
                     "move it out of the output; if it is a file that belongs there, list it in spokewright.yaml: \
                      `outputExceptions: [{}]`",
                     self.path
-                );
-                return Finding::new(Code::OUTPUT_UNEXPECTED, Place::Path(path), message)
-                    .note("tools that apply the output may read it")
-                    .help(help);
-            }
+                ),
+            ),
             Obstacle::Directory => (
                 Code::OUTPUT_NOT_A_FILE,
                 format!("{path} is a directory, but a rendered file belongs there"),
@@ -119,7 +116,12 @@ impl Offender {
                 format!("make it readable: `chmod -R u+rX {word}`"),
             ),
         };
-        Finding::new(code, Place::Path(path), message).help(help)
+        let finding = Finding::new(code, Place::Path(path), message).help(help);
+        if self.obstacle == Obstacle::Unexpected {
+            finding.note("tools that apply the output may read it")
+        } else {
+            finding
+        }
     }
 }
 
@@ -138,31 +140,24 @@ pub enum RootFault {
 }
 
 /// Why an inventory or a plan cannot be trusted. Lines count from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InventoryFault {
     /// A directory, a link, or a device has its name.
+    #[error("it is not a regular file")]
     NotAFile,
     /// A line is not `<64 hexadecimal digits>  <path>`.
+    #[error("line {line} is not `<sha256>  <path>`")]
     Malformed {
         /// The line.
         line: usize,
     },
     /// A line names a path that leaves the output, or one of our own bookkeeping files.
+    #[error("line {line} names a path that is never written")]
     Outside {
         /// The line.
         line: usize,
     },
-}
-
-impl fmt::Display for InventoryFault {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAFile => formatter.write_str("it is not a regular file"),
-            Self::Malformed { line } => write!(formatter, "line {line} is not `<sha256>  <path>`"),
-            Self::Outside { line } => write!(formatter, "line {line} names a path that is never written"),
-        }
-    }
 }
 
 /// Why the caller's tree was refused: a bug, not something that input may cause.

@@ -25,4 +25,4 @@ pub use read::{Earlier, TreeFile, TreeFiles, inventory_bytes, is_tree, read_tree
 pub use root::{Hash, sha256};
 pub(crate) use root::{misplaced, same_or_inside};
 pub use tree::{FileKind, Tree, Turn, stream};
-pub use write::{Change, ChangeKind, Options, Output, Summary, write, write_into};
+pub use write::{Change, ChangeKind, Options, Output, Summary, wait, write, write_into};

@@ -96,6 +96,7 @@ pub fn read_tree(
         files.others.extend(found.others);
         offenders.extend(in_the_way);
     }
+    // A link on the way to several files is found at each of them.
     offenders.sort_unstable();
     offenders.dedup();
     if offenders.is_empty() {

@@ -360,6 +360,7 @@ pub(super) fn replace(
 ) -> Result<(), OutputError> {
     let unfinished = temporary(path);
     let error = |cause| root.error(Action::Write, path, cause);
+    // Beside the file, because a rename replaces it atomically only within one file system.
     let mut file = root.storage.create(at, &unfinished).map_err(error)?;
     let filled = fill(&mut file);
     drop(file);

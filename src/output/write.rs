@@ -179,6 +179,20 @@ pub fn write_into(
     run(&Disk, output, tree, options, progress)
 }
 
+/// Waits until no other run is writing into an output, so that the tree in it is whole.
+///
+/// # Errors
+/// [`OutputError::Busy`] with [`Options::no_wait`]; and those of an output that cannot be opened.
+pub fn wait(output: Output<'_>, options: Options) -> Result<(), OutputError> {
+    let root = open(output.root, output.within, None)?.map(|(root, _)| root);
+    let reading = Options {
+        check: true,
+        ..options
+    };
+    root.map(|root| lock(&root, reading)).transpose()?;
+    Ok(())
+}
+
 #[cfg(test)]
 pub(super) fn write_with(
     storage: &dyn Storage,
@@ -234,6 +248,7 @@ fn compare_or_write(
     progress: &Progress,
 ) -> Result<Summary, OutputError> {
     let record = || root.map_or_else(|| Ok(Record::default()), Record::read);
+    // The record is read under the lock: what an earlier look saw may be another run's by now.
     let (directories, record) = rayon::join(|| FilesByDirectory::new(tree), record);
     let (directories, record) = (directories?, record?);
     if output

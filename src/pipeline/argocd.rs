@@ -52,7 +52,7 @@ pub fn report_variables<'v>(names: impl Iterator<Item = &'v str>, findings: &mut
         };
         let known: Vec<(String, &str)> = PARAMETERS
             .iter()
-            .map(|(known, _)| (plain(known), *known))
+            .map(|(known, ..)| (plain(known), *known))
             .collect();
         let near = nearest(&word, known.iter().map(|(plain, _)| plain.as_str()));
         let Some((_, parameter)) = known.iter().find(|(plain, _)| Some(plain.as_str()) == near) else {
@@ -75,19 +75,17 @@ impl Parameters {
     /// misspells a parameter would otherwise render something else than it says.
     pub fn read(text: &str, findings: &mut Findings) -> Self {
         let mut parameters = Self::default();
-        if text.trim().is_empty() {
-            return parameters;
-        }
         let entries = match serde_json::from_str(text) {
-            Ok(Value::Null) => return parameters,
+            _ if text.trim().is_empty() => Vec::new(),
+            Ok(Value::Null) => Vec::new(),
             Ok(Value::Array(entries)) => entries,
-            Ok(_) => {
-                findings.push(malformed("is not a JSON array".to_owned()));
-                return parameters;
-            }
-            Err(error) => {
-                findings.push(malformed(format!("is not JSON: {error}")));
-                return parameters;
+            wrong => {
+                let what = wrong.map_or_else(
+                    |error| format!("is not JSON: {error}"),
+                    |_| "is not a JSON array".to_owned(),
+                );
+                findings.push(malformed(&what));
+                Vec::new()
             }
         };
         let mut seen: Vec<&str> = Vec::new();
@@ -96,10 +94,10 @@ impl Parameters {
             let Some((fields, name)) =
                 fields.and_then(|fields| Some((fields, fields.get("name")?.as_str()?)))
             else {
-                findings.push(malformed(format!("has no `name` in entry {position}")));
+                findings.push(malformed(&format!("has no `name` in entry {position}")));
                 continue;
             };
-            let Some((known, shape)) = PARAMETERS.iter().find(|(known, _)| *known == name) else {
+            let Some((known, shape, ..)) = PARAMETERS.iter().find(|(known, ..)| *known == name) else {
                 findings.push(unknown(name));
                 continue;
             };
@@ -197,10 +195,11 @@ impl<'a> Given<'a> {
             .into_iter()
             .filter(|kind| fields.get(kind).is_some_and(|value| !value.is_null()))
             .collect();
-        let help = match shape {
-            Shape::Text => format!("write `{{name: {name}, string: ...}}`"),
-            Shape::List => format!("write `{{name: {name}, array: [...]}}`"),
+        let (wanted, example) = match shape {
+            Shape::Text => ("a string", "..."),
+            Shape::List => ("an array of strings", "[...]"),
         };
+        let help = format!("write `{{name: {name}, {}: {example}}}`", shape.key());
         let wrong = |what: &str, help: &str| Box::new(invalid(name, what).help(help));
         match kinds.as_slice() {
             // Whoever misspells the type has set something.
@@ -213,15 +212,9 @@ impl<'a> Given<'a> {
             [] => return Err(wrong("has no value", &help)),
             [kind] if *kind == shape.key() => {}
             kinds => {
-                let wanted = match shape {
-                    Shape::Text => "a string",
-                    Shape::List => "an array of strings",
-                };
                 let kinds = kinds.join(" and ");
-                return Err(wrong(
-                    &format!("has the type {kinds}, but must be {wanted}"),
-                    &help,
-                ));
+                let what = format!("has the type {kinds}, but must be {wanted}");
+                return Err(wrong(&what, &help));
             }
         }
         let value = fields.get(shape.key());
@@ -290,29 +283,20 @@ impl<'a> Given<'a> {
 }
 
 fn invalid(name: &str, what: &str) -> Finding {
-    Finding::new(
-        Code::CONFIG_INVALID,
-        Place::Run,
-        format!("the parameter `{name}` {what}"),
-    )
+    let message = format!("the parameter `{name}` {what}");
+    Finding::new(Code::CONFIG_INVALID, Place::Run, message)
 }
 
-fn malformed(what: String) -> Finding {
-    Finding::new(
-        Code::CONFIG_INVALID,
-        Place::Run,
-        format!("ARGOCD_APP_PARAMETERS {what}"),
-    )
-    .help("Argo CD sets it to an array such as [{\"name\": \"clusters\", \"string\": \"eu-*\"}]")
+fn malformed(what: &str) -> Finding {
+    let message = format!("ARGOCD_APP_PARAMETERS {what}");
+    Finding::new(Code::CONFIG_INVALID, Place::Run, message)
+        .help("Argo CD sets it to an array such as [{\"name\": \"clusters\", \"string\": \"eu-*\"}]")
 }
 
 fn unknown(name: &str) -> Finding {
-    let finding = Finding::new(
-        Code::CONFIG_UNKNOWN_FIELD,
-        Place::Run,
-        format!("there is no parameter `{name}`"),
-    );
-    let names = PARAMETERS.map(|(known, _)| known);
+    let message = format!("there is no parameter `{name}`");
+    let finding = Finding::new(Code::CONFIG_UNKNOWN_FIELD, Place::Run, message);
+    let names = PARAMETERS.map(|(known, ..)| known);
     let near = did_you_mean(name, names);
     finding.help(near.unwrap_or_else(|| format!("the parameters are: {}", names.join(", "))))
 }
@@ -356,19 +340,23 @@ impl Shape {
     }
 }
 
+/// A parameter: its name, its type, its title, and its tooltip.
+pub type Parameter = (&'static str, Shape, &'static str, &'static str);
+
 /// Every parameter: the configuration's fields and the options that an Application may set
 /// (docs/guides/argo-cd.md).
-pub const PARAMETERS: [(&str, Shape); 10] = [
-    ("allow-empty", Shape::Text),
-    ("clusters", Shape::Text),
-    ("hub", Shape::List),
-    ("hubObjects", Shape::Text),
-    ("now", Shape::Text),
-    ("placement.mode", Shape::Text),
-    ("placement.source", Shape::Text),
-    ("secrets", Shape::Text),
-    ("spokes", Shape::Text),
-    ("work-kind", Shape::Text),
+#[rustfmt::skip] // one row a line
+pub const PARAMETERS: [Parameter; 10] = [
+    ("allow-empty", Shape::Text, "Allow an empty result", "true: accept a result without clusters, which deletes everything; false or true"),
+    ("clusters", Shape::Text, "Clusters", "Render only the clusters whose names match this glob, such as eu-*; all of them when not set"),
+    ("hub", Shape::List, "Inputs", "Files and directories of hub objects, relative to the directory of the Application"),
+    ("hubObjects", Shape::Text, "Hub objects", "Annotated: also render the Gateways and policies of the hub with what is known about them; None or Annotated"),
+    ("now", Shape::Text, "Time", "The RFC 3339 time that tolerations and scores are compared with; needed only if the result depends on it"),
+    ("placement.mode", Shape::Text, "Placement mode", "How Placements see each other's results: Snapshot, Sequential or Fixpoint"),
+    ("placement.source", Shape::Text, "Placement source", "Where placements come from: Auto, Decisions or Evaluate"),
+    ("secrets", Shape::Text, "Secrets", "Whether Secrets that Gateways refer to are copied into ManifestWorks: Omit or Copy"),
+    ("spokes", Shape::Text, "Spoke-local objects", "Directory with one directory per cluster of objects that already live there, relative to the Application"),
+    ("work-kind", Shape::Text, "Kind of works", "replica-set: one ManifestWorkReplicaSet for each Gateway instead of a ManifestWork for each cluster; manifest-work or replica-set"),
 ];
 
 /// A parameter, as Argo CD reads it.
@@ -402,58 +390,11 @@ pub(in crate::pipeline) fn json_schema() -> serde_json::Value {
     schema.to_value()
 }
 
-/// Title and what a tooltip says.
-const fn words(name: &str) -> (&'static str, &'static str) {
-    match name.as_bytes() {
-        b"allow-empty" => (
-            "Allow an empty result",
-            "true: accept a result without clusters, which deletes everything; false or true",
-        ),
-        b"clusters" => (
-            "Clusters",
-            "Render only the clusters whose names match this glob, such as eu-*; all of them when not set",
-        ),
-        b"hub" => (
-            "Inputs",
-            "Files and directories of hub objects, relative to the directory of the Application",
-        ),
-        b"hubObjects" => (
-            "Hub objects",
-            "Annotated: also render the Gateways and policies of the hub with what is known about them; None or Annotated",
-        ),
-        b"now" => (
-            "Time",
-            "The RFC 3339 time that tolerations and scores are compared with; needed only if the result depends on it",
-        ),
-        b"placement.mode" => (
-            "Placement mode",
-            "How Placements see each other's results: Snapshot, Sequential or Fixpoint",
-        ),
-        b"placement.source" => (
-            "Placement source",
-            "Where placements come from: Auto, Decisions or Evaluate",
-        ),
-        b"secrets" => (
-            "Secrets",
-            "Whether Secrets that Gateways refer to are copied into ManifestWorks: Omit or Copy",
-        ),
-        b"work-kind" => (
-            "Kind of works",
-            "replica-set: one ManifestWorkReplicaSet for each Gateway instead of a ManifestWork for each cluster; manifest-work or replica-set",
-        ),
-        _ => (
-            "Spoke-local objects",
-            "Directory with one directory per cluster of objects that already live there, relative to the Application",
-        ),
-    }
-}
-
 /// The announcement of every parameter as Argo CD's dynamic parameters command prints it
 /// (docs/systems/gitops.md#plugin-parameters): a JSON array. The values serve only the user interface, and
 /// are what applies when an Application sets nothing.
 pub fn announcements(config: &RenderConfig) -> Value {
-    let announce = |(name, shape): &(&'static str, Shape)| {
-        let (title, tooltip) = words(name);
+    let announce = |(name, shape, title, tooltip): &Parameter| {
         let default = default(name, config);
         let text = default.as_ref().and_then(Value::as_str).map(str::to_owned);
         let items = default.as_ref().and_then(Value::as_array).map(|items| {

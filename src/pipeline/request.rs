@@ -18,7 +18,6 @@ use crate::source::{self, FileTree, Files, Sources};
 
 pub use crate::api::config::FILE_NAME as CONFIG_NAME;
 
-// The configuration's name at the root of the input.
 /// The default output.
 pub(super) const DEFAULT_OUTPUT: &str = "rendered";
 
@@ -358,14 +357,10 @@ pub(super) fn not_staged(tree: &dyn FileTree, path: &Path) -> Option<Finding> {
 }
 
 pub(super) fn cluster_names(texts: &[String], findings: &mut Findings) -> Option<ClusterNames> {
-    match ClusterNames::parse(texts.iter().map(String::as_str)) {
-        Ok(names) => names,
-        Err(error) => {
-            findings.push(
-                Finding::new(Code::CONFIG_INVALID, Place::Run, format!("`--clusters` {error}"))
-                    .help("write names or globs, such as `eu-1,us-*`"),
-            );
-            None
-        }
-    }
+    let names = ClusterNames::parse(texts.iter().map(String::as_str));
+    names.unwrap_or_else(|error| {
+        let finding = Finding::new(Code::CONFIG_INVALID, Place::Run, format!("`--clusters` {error}"));
+        findings.push(finding.help("write names or globs, such as `eu-1,us-*`"));
+        None
+    })
 }

@@ -181,7 +181,9 @@ impl Analysis<'_> {
         let loaded = self.placed.loaded;
         let mut statuses = self.placed.prediction(&loaded.hub, view).statuses()?;
         for status in &mut statuses {
-            status.on_clusters.retain(|there| loaded.admits(&there.cluster));
+            status
+                .on_clusters
+                .retain(|outcome| loaded.admits(&outcome.cluster));
             status.shipped_to.retain(|cluster| loaded.admits(cluster));
         }
         // A route of which nothing was said but that it goes to other clusters.

@@ -175,17 +175,8 @@ pub fn sorted_files<'o>(objects: impl IntoIterator<Item = &'o Object>) -> Sorted
 
 /// A path that no other object has, also where file systems ignore case.
 fn free_path(object: &Object, taken: &mut BTreeSet<String>) -> String {
-    let plain = |text: &str| -> String {
-        text.chars()
-            .map(|letter| {
-                if letter.is_ascii_alphanumeric() || "-.".contains(letter) {
-                    letter
-                } else {
-                    '-'
-                }
-            })
-            .collect()
-    };
+    let is_special = |letter: char| !letter.is_ascii_alphanumeric() && !"-.".contains(letter);
+    let plain = |text: &str| text.replace(is_special, "-");
     let directory = object
         .namespace
         .as_deref()
@@ -225,7 +216,7 @@ pub(super) fn drop_status(value: &mut Value) {
 
 /// The object as an author would have written it: without the fields of `metadata` that a server fills in.
 fn authored(object: &Object) -> Value {
-    const SERVER_FIELDS: [&str; 8] = [
+    const SERVER_FIELDS: [&str; 9] = [
         "deletionGracePeriodSeconds",
         "deletionTimestamp",
         "finalizers",
@@ -234,6 +225,7 @@ fn authored(object: &Object) -> Value {
         "ownerReferences",
         "resourceVersion",
         "selfLink",
+        "uid",
     ];
     const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
     let mut value = object.value.clone();
@@ -241,12 +233,11 @@ fn authored(object: &Object) -> Value {
         return value;
     };
     if let Some(metadata) = root.get_mut("metadata").and_then(Value::as_object_mut) {
-        for field in SERVER_FIELDS.into_iter().chain(["uid"]) {
+        for field in SERVER_FIELDS {
             metadata.remove(field);
         }
         // Of two policies on one target, two routes for one request or two ListenerSets with one listener the older wins
         // (docs/systems/gep-713.md, docs/systems/gateway-api.md).
-        // Of two policies, routes, or ListenerSets on one target or parent, the older wins.
         if !refers(&object.value) {
             metadata.remove("creationTimestamp");
         }

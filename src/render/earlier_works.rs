@@ -95,6 +95,7 @@ impl EarlierWorks {
             let Some(text) = text(path)? else { return Ok(None) };
             let cluster = path.split('/').next().unwrap_or_default();
             let own = format!("\n  namespace: {}\n", scalar(cluster));
+            // Only the first is the work's own: a manifest may be in a namespace of the cluster's name.
             let content = text.replacen(&own, "\n", 1);
             let known = || contents.lock().unwrap_or_else(PoisonError::into_inner);
             let found = known().get(&content).cloned();
@@ -194,10 +195,7 @@ pub(super) fn shipped(work: &str) -> Shipped {
 
 /// The objects of the hub that earlier works contain and that no work of the plan is made from, in the order of the hub.
 pub(crate) fn withdrawn<'a>(plan: &Plan, hub: &'a Hub, earlier: &EarlierWorks) -> Vec<&'a Object> {
-    let works = plan.works.rows().iter().map(|work| &work.manifests);
-    let sets = plan.replica_sets.iter().flatten().map(|set| &set.manifests);
-    let manifests = works.chain(sets).flatten();
-    let made_from: HashSet<&Origin> = manifests.flat_map(|manifest| &manifest.origins).collect();
+    let made_from: HashSet<&Origin> = plan.manifests().flat_map(|manifest| &manifest.origins).collect();
     let mut left: HashMap<Identity, &Object> = HashMap::new();
     for object in &hub.objects {
         // Namespaces come and go with what is in them.
@@ -205,6 +203,7 @@ pub(crate) fn withdrawn<'a>(plan: &Plan, hub: &'a Hub, earlier: &EarlierWorks) -
             continue;
         }
         let mut identity = object.identity();
+        // Routes keep their namespace on the clusters, and a policy may be beside one or follow its Gateway.
         left.insert(identity.clone(), object);
         if let Some(namespace) = &mut identity.namespace {
             namespace.insert_str(0, NAMESPACE_PREFIX);
@@ -223,10 +222,7 @@ pub(crate) fn withdrawn<'a>(plan: &Plan, hub: &'a Hub, earlier: &EarlierWorks) -
 
 /// The clusters, Gateways, and policies that earlier works are for, or contain, and that the plan has nowhere, in a line.
 pub(crate) fn leaving(plan: &Plan, earlier: &EarlierWorks) -> Option<String> {
-    let works = plan.works.rows().iter().map(|work| &work.manifests);
-    let sets = plan.replica_sets.iter().flatten().map(|set| &set.manifests);
-    let planned = works.chain(sets).flatten().map(ManifestSummary::identity);
-    let planned: HashSet<Identity> = planned.collect();
+    let planned: HashSet<Identity> = plan.manifests().map(ManifestSummary::identity).collect();
     let gateway = GroupKind::new(GATEWAY_GROUP, "Gateway");
     let (mut clusters, mut objects) = (BTreeSet::new(), BTreeSet::new());
     for (work, directories) in earlier.contents() {
@@ -259,13 +255,15 @@ struct Leaving<'p> {
 /// One finding for each work that objects leave for another one.
 pub(crate) fn moved(plan: &Plan, replaced: &Replaced<'_>) -> Vec<Finding> {
     let clusters: Vec<&String> = plan.clusters.keys().collect();
-    let found = parallel::map(&clusters, |cluster| moved_on(cluster, plan, replaced));
+    let moved = parallel::map(&clusters, |cluster| moved_on(cluster, plan, replaced));
     let mut all: BTreeMap<String, Leaving<'_>> = BTreeMap::new();
-    for (work, there) in found.into_iter().flatten() {
-        let leaving = all.entry(work).or_default();
-        leaving.objects.extend(there.objects);
-        leaving.origin = leaving.origin.or(there.origin);
-        leaving.clusters.extend(there.clusters);
+    for (cluster, moved) in clusters.into_iter().zip(moved) {
+        for object in moved {
+            let leaving = all.entry(object.from).or_default();
+            leaving.objects.insert((object.name, object.to), object.is_policy);
+            leaving.origin = leaving.origin.or(object.origin);
+            leaving.clusters.insert(cluster);
+        }
     }
     all.iter().map(moved_finding).collect()
 }
@@ -296,15 +294,22 @@ fn moved_finding((work, leaving): (&String, &Leaving<'_>)) -> Finding {
     listed.chain(more).fold(finding, Finding::note)
 }
 
-/// What leaves the works, or sets, of one cluster for others, by the names of those that it leaves.
-fn moved_on<'p>(cluster: &'p str, plan: &'p Plan, replaced: &Replaced<'_>) -> BTreeMap<String, Leaving<'p>> {
+/// An object that leaves a work, or a set, of a cluster for another one.
+struct Moved<'p> {
+    name: String,
+    from: String,
+    to: String,
+    is_policy: bool,
+    origin: Option<&'p Origin>,
+}
+
+/// What leaves the works, or sets, of one cluster for others.
+fn moved_on<'p>(cluster: &str, plan: &'p Plan, replaced: &Replaced<'_>) -> Vec<Moved<'p>> {
     let mut before: BTreeMap<&Identity, (Vec<String>, bool)> = BTreeMap::new();
     let mut unchanged: BTreeSet<String> = BTreeSet::new();
     for (path, work) in replaced.on_cluster(cluster) {
         let name = name(path);
-        if work.is_none() {
-            unchanged.insert(name.clone());
-        }
+        unchanged.extend(work.is_none().then(|| name.clone()));
         for object in work.iter().flat_map(|work| &work.objects) {
             let (works, _) = before
                 .entry(&object.identity)
@@ -312,37 +317,32 @@ fn moved_on<'p>(cluster: &'p str, plan: &'p Plan, replaced: &Replaced<'_>) -> BT
             works.push(name.clone());
         }
     }
+    // Most clusters keep all of their works, and nothing moves there.
+    if before.is_empty() {
+        return Vec::new();
+    }
     let mut now: BTreeMap<Identity, Vec<(String, &ManifestSummary)>> = BTreeMap::new();
-    let planned = if before.is_empty() {
-        Vec::new()
-    } else {
-        planned_on(cluster, plan)
-    };
-    for (name, manifests) in planned {
+    for (name, manifests) in planned_on(cluster, plan) {
         // A Namespace stays where it is: no agent deletes it.
         for manifest in manifests.iter().filter(|manifest| !manifest.namespace.is_empty()) {
             let works = now.entry(manifest.identity()).or_default();
             works.push((name.clone(), manifest));
         }
     }
-    let mut moved: BTreeMap<String, Leaving<'_>> = BTreeMap::new();
-    for (object, works) in now {
-        let Some((earlier, is_policy)) = before.get(&object) else {
-            continue;
-        };
+    let moved = now.into_iter().filter_map(|(object, works)| {
+        let (earlier, is_policy) = before.get(&object)?;
         // A work that had it already keeps it in place.
         let is_kept = |(work, _): &(String, _)| earlier.contains(work) || unchanged.contains(work);
-        if let (Some(from), Some((to, manifest)), false) =
-            (earlier.first(), works.first(), works.iter().any(is_kept))
-        {
-            let leaving = moved.entry(from.clone()).or_default();
-            let comes_to = (object.to_string(), to.clone());
-            leaving.objects.insert(comes_to, *is_policy);
-            leaving.origin = leaving.origin.or(manifest.origins.first());
-            leaving.clusters.insert(cluster);
-        }
-    }
-    moved
+        let (to, manifest) = works.first().filter(|_| !works.iter().any(is_kept))?;
+        Some(Moved {
+            name: object.to_string(),
+            from: earlier.first()?.clone(),
+            to: to.clone(),
+            is_policy: *is_policy,
+            origin: manifest.origins.first(),
+        })
+    });
+    moved.collect()
 }
 
 /// The works that a cluster will have, or the sets that its works will be made from.
@@ -378,12 +378,12 @@ pub(crate) fn narrowed(plan: &Plan, replaced: &Replaced<'_>) -> Vec<Finding> {
     let clusters: Vec<_> = clusters.map(|(cluster, _)| cluster).collect();
     let of_clusters = parallel::map(&clusters, |cluster| replaced.left_on(cluster, plan));
     let mut left: BTreeMap<&str, Left<'_>> = BTreeMap::new();
-    for of_cluster in of_clusters {
-        for (class, there) in of_cluster {
+    for (cluster, objects) in clusters.into_iter().zip(of_clusters) {
+        for (class, object, rights) in objects {
             let left = left.entry(class).or_default();
-            left.rights.extend(there.rights);
-            left.clusters.extend(there.clusters);
-            left.objects.extend(there.objects);
+            left.rights.extend(rights);
+            left.clusters.insert(cluster);
+            left.objects.insert(object);
         }
     }
     let classes = &replaced.ours.classes;
@@ -395,27 +395,20 @@ pub(crate) fn narrowed(plan: &Plan, replaced: &Replaced<'_>) -> Vec<Finding> {
 }
 
 impl<'a> Replaced<'a> {
-    /// The objects that would stay behind on a cluster, by class.
-    fn left_on<'c>(&self, cluster: &'c str, plan: &Plan) -> BTreeMap<&'a str, Left<'c>> {
-        let mut left: BTreeMap<&str, Left<'_>> = BTreeMap::new();
+    /// The objects that would stay behind on a cluster, each with its class and the rights that it lacks.
+    fn left_on(&self, cluster: &str, plan: &Plan) -> Vec<(&'a str, String, Rights)> {
         let works = || self.on_cluster(cluster).filter_map(|(_, work)| work);
         let mut rights: Rights = works().flat_map(|work| work.rights.iter().cloned()).collect();
         rights.retain(|right| !plan.grants(cluster, right) && !rbac::is_agents_own(&right.0, &right.1));
         if rights.is_empty() {
-            return left;
+            return Vec::new();
         }
-        for work in works() {
-            for object in &work.objects {
-                let needed = self.rights_for(object, &rights);
-                if let (false, Some(class)) = (needed.is_empty(), self.class(cluster, work)) {
-                    let left = left.entry(class).or_default();
-                    left.rights.extend(needed);
-                    left.clusters.insert(cluster);
-                    left.objects.insert(object.identity.to_string());
-                }
-            }
-        }
-        left
+        let objects = works().flat_map(|work| work.objects.iter().map(move |object| (work, object)));
+        let left = objects.filter_map(|(work, object)| {
+            let needed = Some(self.rights_for(object, &rights)).filter(|needed| !needed.is_empty())?;
+            Some((self.class(cluster, work)?, object.identity.to_string(), needed))
+        });
+        left.collect()
     }
 
     /// Which of these rights an object is deleted by. The definition of its kind may have left the hub as well: then

@@ -69,6 +69,7 @@ impl<'a> Layout<'a> {
             files.extend(set_directories(plan).into_iter().map(File::Sets));
             files.extend(plan.sets().iter().map(File::Set));
         }
+        // By their bytes, as the engine compares them: `a-b/` is before `a/`, which no order of the clusters gives.
         files.par_sort_by_cached_key(|file| file.path());
         Self {
             plan,
@@ -205,20 +206,14 @@ const LIST_BEGIN: &str = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kus
 /// Canonical YAML (docs/systems/kubernetes.md#writing-safely): lists are not indented below their key, and whatever a YAML 1.1 or 1.2
 /// reader could take for something other than a string, such as a cluster named `on` or `1e3`, is quoted.
 fn kustomization<S: AsRef<str>>(resources: &[S]) -> String {
-    let names = resources.iter().map(AsRef::as_ref);
-    let mut text = LIST_BEGIN.to_owned();
     if resources.is_empty() {
-        text.push_str("resources: []\n");
-        return text;
+        return format!("{LIST_BEGIN}resources: []\n");
     }
-    text.push_str("resources:\n");
-    for name in names {
-        text.push_str("- ");
-        text.push_str(&scalar(name));
-        text.push('\n');
-    }
-    text.push_str("sortOptions:\n  order: fifo\n");
-    text
+    let names = resources
+        .iter()
+        .map(|name| format!("- {}\n", scalar(name.as_ref())));
+    let names: String = names.collect();
+    format!("{LIST_BEGIN}resources:\n{names}sortOptions:\n  order: fifo\n")
 }
 
 /// What Flux takes for the health of a work (docs/guides/flux.md#health). It asks in this order, and waits where none

@@ -62,6 +62,7 @@ pub(super) fn replica_set_name(namespace: &str, work_name: &str) -> String {
     if work_name.len() <= limit && !work_name.contains('.') {
         return work_name.to_owned();
     }
+    // Of the name with its dots: `a.b` and `a-b` would otherwise be one set.
     hashed(&work_name.replace('.', "-"), work_name, limit)
 }
 
@@ -76,6 +77,7 @@ pub(super) fn cut(name: String, limit: usize) -> String {
 /// The start of a text with the hash of a name behind it, 8 hex digits; the hash alone if there is no room for more.
 fn hashed(text: &str, name: &str, limit: usize) -> String {
     let digest = Sha256::digest(name.as_bytes());
+    // The names are in every output tree: more digits, or another digest, would rename works, and so delete their objects.
     let hash: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     let room = limit.saturating_sub(HASH_SUFFIX).min(text.len());
     match text.get(..room) {

@@ -104,6 +104,12 @@ impl Plan {
         self.replica_sets.as_deref().unwrap_or_default()
     }
 
+    /// The manifests of all works, each content once, and those of the sets.
+    pub(super) fn manifests(&self) -> impl Iterator<Item = &ManifestSummary> {
+        let works = self.works.rows().iter().flat_map(|work| &work.manifests);
+        works.chain(self.sets().iter().flat_map(|set| &set.manifests))
+    }
+
     /// How many works there are on all clusters together.
     pub fn work_count(&self) -> usize {
         self.clusters.values().map(Vec::len).sum()

@@ -78,6 +78,7 @@ pub(crate) fn deletable(manifests: &[Value]) -> Option<Rights> {
             for rule in list(role, "/rules") {
                 let words = |field| list(rule, field).iter().filter_map(Value::as_str);
                 let is_deletion = words("/verbs").any(|verb| matches!(verb, "delete" | "*"));
+                // A rule with names lets the agent delete these objects alone, and not what else has left a work.
                 if !is_deletion || !list(rule, "/resourceNames").is_empty() {
                     continue;
                 }

@@ -172,10 +172,10 @@ impl Aggregation<'_, '_> {
         let not_done: HashSet<&String> = in_the_way.map(|problem| &problem.cluster).collect();
         let mut waves: Vec<WaveProgress> = Vec::new();
         for wave in &self.plan.waves {
-            let here = wave.clusters.iter();
-            let here = here.filter(|cluster| self.plan.clusters.contains_key(*cluster));
-            let clusters = here.clone().count();
-            let done = here.filter(|cluster| !not_done.contains(cluster)).count();
+            let planned = wave.clusters.iter();
+            let planned = planned.filter(|cluster| self.plan.clusters.contains_key(*cluster));
+            let clusters = planned.clone().count();
+            let done = planned.filter(|cluster| !not_done.contains(cluster)).count();
             let first = waves.iter().find(|earlier| earlier.done < earlier.clusters);
             let first = first.filter(|_| done < clusters);
             waves.extend((clusters > 0).then(|| WaveProgress {
@@ -230,9 +230,9 @@ impl Aggregation<'_, '_> {
             by_cluster.entry(cluster).or_default().push(work);
         }
         let called = |name: &str| {
-            let there = by_cluster.iter();
-            let there = there.filter(|(_, works)| works.iter().any(|work| work.object.name == name));
-            there.map(|(cluster, _)| *cluster).collect::<Vec<&str>>()
+            let clusters = by_cluster.iter();
+            let clusters = clusters.filter(|(_, works)| works.iter().any(|work| work.object.name == name));
+            clusters.map(|(cluster, _)| *cluster).collect::<Vec<&str>>()
         };
         let of_folders = of_folders(&self.hub.spokes);
         let of_folders = of_folders.iter().map(|(cluster, applied)| (*cluster, applied));
@@ -246,10 +246,10 @@ impl Aggregation<'_, '_> {
         }
         let mut gone = Vec::new();
         for (cluster, applied) in applied.into_iter().filter(|(cluster, _)| admits(cluster)) {
-            let there = by_cluster.get(cluster).map(Vec::as_slice).unwrap_or_default();
-            let of_work = there.iter().find(|work| work.object.name == applied.work);
+            let works = by_cluster.get(cluster).map(Vec::as_slice).unwrap_or_default();
+            let of_work = works.iter().find(|work| work.object.name == applied.work);
             let has = |resource: [&str; 4]| {
-                there.iter().any(|work| work.has(resource)) || self.plans(cluster, resource)
+                works.iter().any(|work| work.has(resource)) || self.plans(cluster, resource)
             };
             let remains = remains(applied, has);
             // An agent that has not seen the newest spec has had no reason to delete anything.
@@ -305,8 +305,8 @@ impl Aggregation<'_, '_> {
             }
         }
         for work in placed.iter_mut().filter(|work| work.name == RBAC_WORK) {
-            let there = work.exported.filter(|exported| !exported.is_deleting);
-            let wanted = wanted.get(work.cluster).filter(|_| there.is_some());
+            let remaining = work.exported.filter(|exported| !exported.is_deleting);
+            let wanted = wanted.get(work.cluster).filter(|_| remaining.is_some());
             if let Some(lacking) = wanted.and_then(|wanted| lacking(deletable.get(work.cluster), wanted)) {
                 work.add(WorkState::MayNotDelete, Some(lacking), Vec::new());
             }
@@ -416,17 +416,18 @@ impl Aggregation<'_, '_> {
             let mut ours = Vec::new();
             // Where nothing says whether it is in effect, the clusters say that it is not.
             if reports.outcome.is_none() {
-                let there = overridden.iter();
-                let there = there.map(|(name, condition)| OnCluster::new(name, Arc::new(condition.clone())));
-                status.on_clusters.extend(there);
+                let outcomes = overridden.iter();
+                let outcomes =
+                    outcomes.map(|(name, condition)| OnCluster::new(name, Arc::new(condition.clone())));
+                status.on_clusters.extend(outcomes);
             }
             let conditions = ["Accepted", "Attached", "Enforced", "Programmed"];
             // Of such a kind on no cluster, there is nothing to accept.
             let is_there = !instances.is_empty() || reports.outcome.is_some();
             for kind in conditions.into_iter().filter(|_| is_there) {
                 // What the kind's feedback rules ask for is listed also where nobody has answered yet.
-                let known = reports.acceptance == Some(kind) || reports.outcome == Some(kind);
-                if known {
+                let is_asked = reports.acceptance == Some(kind) || reports.outcome == Some(kind);
+                if is_asked {
                     let name = kind.to_lowercase();
                     ours.extend([format!("{name}Reason"), name]);
                 }
@@ -434,7 +435,7 @@ impl Aggregation<'_, '_> {
                     let manifest = instance.manifest;
                     manifest.is_some_and(|manifest| manifest.get(kind).is_some())
                 };
-                if known || instances.iter().any(reported) {
+                if is_asked || instances.iter().any(reported) {
                     names.push(kind);
                     let is_acceptance = reports.acceptance == Some(kind);
                     let kept = if is_acceptance { &[][..] } else { &overridden };
@@ -641,8 +642,8 @@ fn addresses(instances: &[Instance<'_>], findings: &mut Findings) -> Vec<Address
         for (reported_type, value) in reported {
             // Gateway API: an address without a type is an IPAddress.
             let reported_type = reported_type.as_deref().unwrap_or("IPAddress");
-            let known = ADDRESS_TYPES.iter().find(|(name, _)| *name == reported_type);
-            if let (Some((_, on_hub)), false) = (known, value.is_empty()) {
+            let address_type = ADDRESS_TYPES.iter().find(|(name, _)| *name == reported_type);
+            if let (Some((_, on_hub)), false) = (address_type, value.is_empty()) {
                 all.push(Address {
                     r#type: on_hub,
                     value: format!("{}/{value}", instance.cluster()),

@@ -97,32 +97,34 @@ impl SpecDigest {
     }
 
     /// The difference of another spec; `None` if there is none.
-    pub(super) fn difference(&self, there: &Self) -> Option<String> {
-        let mut parts = self.manifest_differences(there);
-        let others = PARTS.iter().zip(self.parts.iter().zip(&there.parts));
+    pub(super) fn difference(&self, exported: &Self) -> Option<String> {
+        let mut parts = self.manifest_differences(exported);
+        let others = PARTS.iter().zip(self.parts.iter().zip(&exported.parts));
         let others = others.filter(|(_, (wanted, found))| wanted != found);
         parts.extend(others.map(|(name, _)| format!("`{name}` differs")));
         (!parts.is_empty()).then(|| first_items(&parts, MOST_DIFFERENCES))
     }
 
     /// The manifests that are not the same.
-    fn manifest_differences(&self, there: &Self) -> Vec<String> {
-        let digests = [self, there].map(|spec| spec.manifests.iter().map(|manifest| manifest.digest));
+    fn manifest_differences(&self, exported: &Self) -> Vec<String> {
+        let digests = [self, exported].map(|spec| spec.manifests.iter().map(|manifest| manifest.digest));
         let [wanted, found] = digests;
         if wanted.eq(found) {
             return Vec::new();
         }
-        let there = &there.manifests;
-        let by_name = there.iter().map(|manifest| (&manifest.identity, manifest.digest));
+        let exported = &exported.manifests;
+        let by_name = exported
+            .iter()
+            .map(|manifest| (&manifest.identity, manifest.digest));
         let by_name: HashMap<_, _> = by_name.collect();
         let planned: HashSet<_> = self.manifests.iter().map(|manifest| &manifest.identity).collect();
         let differs = |manifest: &Manifest| match by_name.get(&manifest.identity) {
             None => Some(format!("{} is not in it", manifest.named())),
-            Some(there) if *there != manifest.digest => Some(format!("{} differs", manifest.named())),
+            Some(digest) if *digest != manifest.digest => Some(format!("{} differs", manifest.named())),
             Some(_) => None,
         };
         let mut parts: Vec<String> = self.manifests.iter().filter_map(differs).collect();
-        let left_over = there
+        let left_over = exported
             .iter()
             .filter(|manifest| !planned.contains(&manifest.identity));
         parts.extend(left_over.map(|manifest| format!("{} is still in it", manifest.named())));

@@ -215,10 +215,7 @@ fn tree_base(path: &Path) -> Result<Base, Refusal> {
     if output::is_tree(path) {
         return Ok(Base::Tree(path.to_owned()));
     }
-    if !path.is_dir() {
-        let message = format!("there is no directory `{shown}`");
-        return refuse(&message, "name a rendered tree: `--base-tree DIR`");
-    }
+    check_directory(path, "name a rendered tree: `--base-tree DIR`")?;
     let word = shell_word(&shown.to_string());
     refuse(
         &format!(
@@ -231,6 +228,13 @@ fn tree_base(path: &Path) -> Result<Base, Refusal> {
     )
 }
 
+fn check_directory(path: &Path, help: &str) -> Result<(), Refusal> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    refuse(&format!("there is no directory `{}`", path.display()), help)
+}
+
 fn directory_base(path: &Path, request: &Request, options: &ReadOptions) -> Result<Base, Refusal> {
     let shown = path.display();
     if output::is_tree(path) {
@@ -238,10 +242,7 @@ fn directory_base(path: &Path, request: &Request, options: &ReadOptions) -> Resu
         let word = shell_word(&shown.to_string());
         return refuse(&message, &format!("compare with it: `--base-tree {word}`"));
     }
-    if !path.is_dir() {
-        let message = format!("there is no directory `{shown}`");
-        return refuse(&message, "name another input: `--base-dir DIR`");
-    }
+    check_directory(path, "name another input: `--base-dir DIR`")?;
     say_if_same(request, path, options);
     Ok(Base::Input(Input::Directory(path.to_owned())))
 }

@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use kube_json::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 use super::fields::{FieldChange, field_changes};
 use super::side::{Body, BothSides, LiveObject, ObjectKey, Objects, Side, describe, is_cluster, objects};
@@ -20,8 +21,9 @@ use crate::outcome::{Presence, Which};
 use crate::render::{ManifestSummary, list, text};
 
 /// What happened to an object, a work, or a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Change {
     /// Only the new side has it.
     Added,
@@ -32,15 +34,6 @@ pub enum Change {
 }
 
 impl Change {
-    /// The word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Changed => "changed",
-            Self::Removed => "removed",
-        }
-    }
-
     /// What happened to what is, or is not, on the old side and on the new one.
     pub(super) const fn between<T>(sides: [&Option<T>; 2]) -> Self {
         match sides {
@@ -485,8 +478,8 @@ impl Comparing<'_> {
     ) -> Result<Rc<WorkOutcome>, Unreadable> {
         // By the pair of texts and not by the work: what a thousand clusters share is compared once, and where the text
         // names the cluster it has been cut out of it.
-        if let Some(known) = self.outcomes.get(&pair) {
-            return Ok(Rc::clone(known));
+        if let Some(compared) = self.outcomes.get(&pair) {
+            return Ok(Rc::clone(compared));
         }
         let outcome = Rc::new(self.compare_work(cluster, work, pair)?);
         self.outcomes.insert(pair, Rc::clone(&outcome));
@@ -773,8 +766,8 @@ impl<'a> Parsed<'a> {
         let (Some(position), Some(body)) = (position, self.body(position)) else {
             return Ok(Rc::default());
         };
-        if let Some(known) = self.read.get(&position) {
-            return Ok(Rc::clone(known));
+        if let Some(objects) = self.read.get(&position) {
+            return Ok(Rc::clone(objects));
         }
         let read = Rc::new(objects(body, self.is_stored).map_err(|error| Unreadable {
             side: self.side,

@@ -50,26 +50,24 @@ pub fn markdown(report: &DiffReport, budget: usize) -> String {
     }
     points(&mut text, report, limit);
     table(&mut text, comparison, limit);
-    let mut left_out = Vec::new();
-    for (title, section) in sections {
-        if text.len().saturating_add(section.len()) <= limit {
-            text.push_str(&section);
-        } else {
-            left_out.push(title);
-        }
-    }
-    if left_out.is_empty() {
+    sections.retain(|(_, section)| !push_within(&mut text, section, limit));
+    if sections.is_empty() {
         return text;
     }
-    text.push_str(&notice(report, left_out.len(), total, budget));
-    for title in left_out {
-        let line = format!("> - {title}\n");
-        if text.len().saturating_add(line.len()) > budget {
-            break;
-        }
-        text.push_str(&line);
-    }
+    text.push_str(&notice(report, sections.len(), total, budget));
+    let mut left_out = sections.iter().map(|(title, _)| format!("> - {title}\n"));
+    while left_out
+        .next()
+        .is_some_and(|line| push_within(&mut text, &line, budget))
+    {}
     text
+}
+
+/// Appends a part if the text is then at most so many bytes long. Whether it was appended.
+fn push_within(text: &mut String, part: &str, limit: usize) -> bool {
+    let fits = text.len().saturating_add(part.len()) <= limit;
+    text.push_str(if fits { part } else { "" });
+    fits
 }
 
 /// The first line, which is hidden: a workflow finds its comment by this, and those of two fleets by their
@@ -120,14 +118,12 @@ fn points(text: &mut String, report: &DiffReport, limit: usize) {
     let room = limit.saturating_sub(text.len()) / 2;
     let end = text.len().saturating_add(room).saturating_sub(ROOM_FOR_MORE);
     let mut left_out = 0_usize;
-    let mut push = |text: &mut String, title: &mut Option<String>, line: &str| {
-        let more = title.as_ref().map_or(0, String::len).saturating_add(line.len());
-        if text.len().saturating_add(more) > end {
+    let mut push = |text: &mut String, title: &mut String, line: &str| {
+        if push_within(text, &format!("{title}{line}"), end) {
+            title.clear();
+        } else {
             left_out = left_out.saturating_add(1);
-            return;
         }
-        text.push_str(&title.take().unwrap_or_default());
-        text.push_str(line);
     };
     for exceeded in &report.exceeded {
         let (kind, allowed) = if exceeded.allowed {
@@ -137,10 +133,10 @@ fn points(text: &mut String, report: &DiffReport, limit: usize) {
         };
         let sentence = html(&exceeded.sentence());
         let line = format!("\n> [!{kind}]\n> Over budget: {sentence}.{allowed}\n");
-        push(text, &mut None, &line);
+        push(text, &mut String::new(), &line);
     }
     for (title, points) in summary(report) {
-        let mut title = Some(format!("\n**{title}**\n\n"));
+        let mut title = format!("\n**{title}**\n\n");
         for point in points {
             push(text, &mut title, &point_lines(&point));
         }
@@ -186,19 +182,17 @@ fn table(text: &mut String, comparison: &Comparison, limit: usize) {
     }
     let room = limit.saturating_sub(text.len()) / 2;
     let end = text.len().saturating_add(room).saturating_sub(ROOM_FOR_MORE);
-    if text.len().saturating_add(HEAD.len()) > end {
+    if !push_within(text, HEAD, end) {
         return;
     }
-    text.push_str(HEAD);
     for (index, row) in comparison.rows.iter().enumerate() {
         let line = table_row(comparison, row);
-        if text.len().saturating_add(line.len()) > end {
+        if !push_within(text, &line, end) {
             let others = comparison.rows.iter().skip(index);
             let more = others.map(|row| row.names.len()).sum();
             let _ = writeln!(text, "| {} | | | |", and_more(more, "").unwrap_or_default());
             break;
         }
-        text.push_str(&line);
     }
     text.push_str(END);
 }

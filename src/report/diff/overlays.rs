@@ -57,7 +57,7 @@ pub fn overlays(report: &DiffReport, hub: &Hub) -> String {
         }
         if change.change != Change::Changed || !remaining.is_empty() {
             let sentence = comparison.sentence(change, &change.clusters);
-            let happens = change.change.as_str();
+            let happens: &str = change.change.into();
             comments.push_str(&format!("# {happens}: {}\n", one_line(&sentence, usize::MAX)));
             for field in &remaining {
                 comments.push_str(&format!("#   {}\n", field_line(field)));

@@ -242,7 +242,7 @@ impl<'r> Summarizing<'r> {
     /// What happens to an object of some clusters.
     fn on_clusters(&self, change: &LocalChange, before: &str) -> Point {
         let clusters = self.on(&change.clusters);
-        let text = format!(" is {}{before}{clusters}", change.change.as_str());
+        let text = format!(" is {}{before}{clusters}", <&str>::from(change.change));
         Point::default().name(change.object.to_string()).plain(text)
     }
 

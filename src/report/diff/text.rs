@@ -39,14 +39,11 @@ impl Look {
 
     /// Appends one printable line.
     pub(super) fn put(self, text: &mut String, indent: usize, style: Style, line: &str) {
-        let line = not_a_command(line.to_owned());
-        text.push_str(&" ".repeat(indent));
+        let mut line = not_a_command(line.to_owned());
         if self.colour && style != Style::new() {
-            text.push_str(&format!("{style}{line}{style:#}\n"));
-        } else {
-            text.push_str(&line);
-            text.push('\n');
+            line = format!("{style}{line}{style:#}");
         }
+        let _ = writeln!(text, "{:indent$}{line}", "");
     }
 }
 
@@ -182,9 +179,9 @@ pub(super) const fn presence(presence: Presence) -> &'static str {
 }
 
 /// The change of an object, in a word or two.
-pub(super) const fn word(change: &ObjectChange) -> &'static str {
+pub(super) fn word(change: &ObjectChange) -> &'static str {
     match change.effect {
-        Effect::Real => change.change.as_str(),
+        Effect::Real => change.change.into(),
         Effect::OtherWork => "kept",
         Effect::Orphaned => "left behind",
     }

@@ -276,13 +276,11 @@ fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
     ];
     let counts = counts.iter().filter(|(_, count)| *count > 0);
     lines.extend(counts.map(|(what, count)| format!("{what}: {count}")));
-    for severity in ["error", "warning"] {
+    lines.extend(["error", "warning"].into_iter().filter_map(|severity| {
         let findings = page.findings.iter();
-        match findings.filter(|finding| finding.severity == severity).count() {
-            0 => {}
-            count => lines.push(counted(count, severity)),
-        }
-    }
+        let count = findings.filter(|finding| finding.severity == severity).count();
+        (count > 0).then(|| counted(count, severity))
+    }));
     lines
 }
 
