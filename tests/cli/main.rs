@@ -19,19 +19,16 @@ mod beneath;
 mod bombs_cel;
 #[cfg(target_os = "linux")]
 mod cases;
-mod codes;
 #[cfg(feature = "shells")]
 mod completion;
 mod costs;
 mod coverage;
 mod deterministic;
 mod diff_budget;
-mod diff_git;
 mod examples;
 mod exported;
 mod finding;
 mod git_hostile;
-mod git_index;
 mod help;
 #[cfg(unix)]
 mod hostile_text;
@@ -40,7 +37,6 @@ mod interrupted;
 #[cfg(target_os = "linux")]
 mod mistakes;
 mod output;
-mod overlays;
 mod packaging;
 mod page;
 mod policies;
