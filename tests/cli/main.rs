@@ -14,8 +14,6 @@ mod argocd;
 #[cfg(unix)]
 mod attacks;
 mod bad_input;
-#[cfg(unix)]
-mod beneath;
 mod bombs_cel;
 #[cfg(target_os = "linux")]
 mod cases;
@@ -28,7 +26,6 @@ mod diff_budget;
 mod examples;
 mod exported;
 mod finding;
-mod git_hostile;
 mod help;
 #[cfg(unix)]
 mod hostile_text;
@@ -54,5 +51,4 @@ mod scratch;
 mod secrets;
 mod typos;
 mod watch;
-mod work_tree;
 mod worked_example;
