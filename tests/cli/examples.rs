@@ -5,7 +5,7 @@ use std::process::Command;
 use kube_json::Value;
 use kube_yaml::{Limits, read_all};
 
-use crate::repository::{git, repository, run_in};
+use crate::repository::run_in;
 use crate::scratch::{Run, Scratch, copy, fixtures};
 
 fn example(name: &str) -> Vec<Value> {
