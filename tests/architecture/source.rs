@@ -16,16 +16,27 @@ pub(crate) struct Source {
 impl Source {
     /// The production files of the library, the command, and the crates.
     pub(crate) fn all(root: &Path) -> Vec<Self> {
-        let mut places = vec![root.join("src")];
-        places.extend(
-            super::entries(&root.join("crates"))
+        let members = super::files(&root.join("crates")).into_iter();
+        let is_source = |file: &Path| {
+            file.strip_prefix(root)
+                .unwrap()
                 .iter()
-                .map(|member| member.join("src")),
-        );
-        let files = places.iter().flat_map(|place| super::files(place));
+                .nth(2)
+                .is_some_and(|part| part == "src")
+        };
+        let files = super::files(&root.join("src"))
+            .into_iter()
+            .chain(members.filter(|file| is_source(file)));
         let files =
             files.filter(|file| !is_test(file) && file.extension().is_some_and(|ending| ending == "rs"));
         files.map(|file| Self::read(root, &file)).collect()
+    }
+
+    /// What it names of these paths, methods, and macros, with the lines.
+    pub(crate) fn naming(&self, names: &str) -> impl Iterator<Item = &(usize, String)> {
+        self.names
+            .iter()
+            .filter(move |(_, path)| names.split(' ').any(|name| reaches(path, name)))
     }
 
     fn read(root: &Path, path: &Path) -> Self {
@@ -34,6 +45,16 @@ impl Source {
         let names = names(&production(&text), &module(&file));
         Self { file, text, names }
     }
+}
+
+/// Whether a path is what this names, or something of it; also as a function of `Path`.
+fn reaches(path: &str, name: &str) -> bool {
+    if let Some(method) = name.strip_prefix('.') {
+        let mut as_function = ["std::path::Path::", "std::path::PathBuf::"].iter();
+        return path == name || as_function.any(|of| path.strip_prefix(of) == Some(method));
+    }
+    path.strip_prefix(name)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
 fn is_test(file: &Path) -> bool {
@@ -68,14 +89,8 @@ fn production(text: &str) -> Vec<(usize, String)> {
         } else {
             let code = line.split("// ").next().unwrap_or_default();
             let is_comment = line.trim_start().starts_with("//");
-            lines.push((
-                number,
-                if is_comment {
-                    String::new()
-                } else {
-                    code.to_owned()
-                },
-            ));
+            let code = if is_comment { "" } else { code };
+            lines.push((number, code.to_owned()));
         }
     }
     lines

@@ -1,6 +1,6 @@
 //! The cases of `tests/cases/`: each directory has files, commands in `cmd`, and all that the commands print and write in
 //! `output.snap`. `INSTA_UPDATE=always cargo test --test cli cases` writes the outputs anew; read the difference before
-//! you commit it. `SPOKEWRIGHT_CASES=route-shadowed` runs only the cases whose path contains this text.
+//! you commit it. `SPOKEWRIGHT_CASES=mesh,route-shadowed` runs only the cases whose paths contain one of these texts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,11 @@ fn every_case_prints_and_writes_what_its_snapshot_has() {
     let mut cases = Vec::new();
     find(&root.join("tests/cases"), &mut cases);
     let chosen = std::env::var("SPOKEWRIGHT_CASES").unwrap_or_default();
-    cases.retain(|case| case.to_string_lossy().contains(&chosen));
+    cases.retain(|case| {
+        chosen
+            .split(',')
+            .any(|part| case.to_string_lossy().contains(part))
+    });
     assert!(!cases.is_empty());
     let failed = cases.par_iter().filter(|case| {
         let mut settings = Settings::clone_current();
@@ -90,7 +94,8 @@ fn output(case: &Path) -> String {
             let _ = writeln!(text, "-- removed {file}");
         }
     }
-    text.replace(&*scratch.path("").to_string_lossy(), "[DIRECTORY]/")
+    let directory = scratch.path("");
+    text.replace(directory.to_string_lossy().trim_end_matches('/'), "[DIRECTORY]")
 }
 
 /// Runs a line as a shell would that has the binary on its PATH, and `$FIXTURES` and `$EXAMPLES` of the repository.
@@ -108,6 +113,9 @@ pub(crate) fn shell(scratch: &Scratch, line: &str) -> Run {
             .env("FIXTURES", root.join("fixtures"))
             .env("EXAMPLES", root.join("examples"))
             .env("GIT_CONFIG_GLOBAL", root.join("tests/cases/gitconfig"))
-            .env("GIT_CONFIG_NOSYSTEM", "1"),
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            // The ids of commits are in messages.
+            .env("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z")
+            .env("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z"),
     )
 }

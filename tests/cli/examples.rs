@@ -5,7 +5,7 @@ use std::process::Command;
 use kube_json::Value;
 use kube_yaml::{Limits, read_all};
 
-use crate::repository::{git, repository, run_in};
+use crate::repository::run_in;
 use crate::scratch::{Run, Scratch, copy, fixtures};
 
 fn example(name: &str) -> Vec<Value> {
@@ -38,125 +38,6 @@ fn flux_fleet() -> Scratch {
     )
     .exits(0);
     scratch
-}
-
-#[test]
-fn flux_has_a_kustomization_for_each_cluster_and_a_new_cluster_needs_no_copying() {
-    let scratch = flux_fleet();
-    // The committed ones are those of the example fleet.
-    let committed = fixtures().join("../examples/flux/works");
-    for (name, text) in scratch.tree("repository/clusters/hub/works") {
-        let at = committed.join(&name);
-        let there = std::fs::read_to_string(&at).unwrap_or_default();
-        assert_eq!(
-            there, text,
-            "{name}: run `spokewright render --flux-kustomizations` in a copy of examples/fleet that is a repository"
-        );
-    }
-    let clusters = ["eu-1", "eu-2", "us-1"];
-    for cluster in clusters {
-        let kustomization =
-            read_yaml(&scratch.read(&format!("repository/clusters/hub/works/works-{cluster}.yaml")));
-        assert_eq!(
-            text(&kustomization, "/spec/path"),
-            format!("./rendered/{cluster}")
-        );
-        assert!(scratch.exists(&format!("repository/rendered/{cluster}/kustomization.yaml")));
-        assert_eq!(text(&kustomization, "/metadata/name"), cluster);
-        assert_eq!(
-            (&kustomization["spec"]["prune"], &kustomization["spec"]["wait"]),
-            (&true.into(), &true.into())
-        );
-        assert!(kustomization["spec"].get("targetNamespace").is_none());
-    }
-    let list = scratch.read("repository/clusters/hub/works/kustomization.yaml");
-    assert!(
-        list.contains("resources:\n- works-eu-1.yaml\n- works-eu-2.yaml\n- works-us-1.yaml\n"),
-        "{list}"
-    );
-    // A cluster leaves: its Kustomization goes, and what it applied with it.
-    scratch.edit(
-        "repository/hub/clusters/clusters.yaml",
-        "name: us-1",
-        "name: us-2",
-    );
-    scratch.edit(
-        "repository/hub/shop/placement.yaml",
-        "clusterName: us-1",
-        "clusterName: us-2",
-    );
-    let check = ["render", "--check", "--flux-kustomizations", "clusters/hub/works"];
-    run_in(&scratch, "repository", &check)
-        .exits(1)
-        .says("missing clusters/hub/works/works-us-2.yaml")
-        .says("stale   clusters/hub/works/works-us-1.yaml");
-    run_in(
-        &scratch,
-        "repository",
-        &["render", "--flux-kustomizations", "clusters/hub/works"],
-    )
-    .exits(0)
-    .says("Flux Kustomizations in clusters/hub/works: 2 files written, 1 deleted");
-    run_in(&scratch, "repository", &check).exits(0);
-    // A part of the fleet lists the whole of it.
-    let part = [
-        "render",
-        "--clusters",
-        "eu-1",
-        "--check",
-        "--flux-kustomizations",
-        "clusters/hub/works",
-    ];
-    run_in(&scratch, "repository", &part).exits(0);
-    run_in(
-        &scratch,
-        "repository",
-        &["render", "-o", "-", "--flux-kustomizations", "x"],
-    )
-    .exits(2)
-    .says("`-o -` writes none");
-}
-
-/// What a hook says of the tree, it says of the Kustomizations.
-#[test]
-fn a_hook_asks_for_the_flux_kustomizations_in_the_index() {
-    let Some(scratch) = repository() else { return };
-    let render = ["render", "hub", "--flux-kustomizations", "flux"];
-    scratch.run(&render).exits(0);
-    git(&scratch.path(""), &["add", "rendered"]);
-    for hook in ["--check", "--exit-code"] {
-        scratch
-            .run(&[&render[..], &[hook, "--inputs", "git-index"]].concat())
-            .exits(1)
-            .says("not added: flux/works-eu-1.yaml")
-            .says("type `git add flux`, and commit again");
-    }
-    git(&scratch.path(""), &["add", "flux"]);
-    scratch
-        .run(&[&render[..], &["--check", "--inputs", "git-index"]].concat())
-        .exits(0);
-}
-
-#[test]
-fn a_flux_kustomization_never_collides_with_another_directory_of_the_tree() {
-    let scratch = Scratch::with_worked_example();
-    for cluster in ["kustomization", "hub"] {
-        scratch.edit(
-            "hub/decisions.yaml",
-            "clusterName: eu-1",
-            &format!("clusterName: {cluster}"),
-        );
-        scratch
-            .run(&["render", "hub", "--flux-kustomizations", "flux"])
-            .exits(0);
-        let of_cluster = read_yaml(&scratch.read(&format!("flux/works-{cluster}.yaml")));
-        assert_eq!(text(&of_cluster, "/metadata/name"), cluster);
-        scratch.edit(
-            "hub/decisions.yaml",
-            &format!("clusterName: {cluster}"),
-            "clusterName: eu-1",
-        );
-    }
 }
 
 /// What Flux makes of an object: the first expression that holds, in its order; an error is unknown, and waits.

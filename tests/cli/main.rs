@@ -14,24 +14,18 @@ mod argocd;
 #[cfg(unix)]
 mod attacks;
 mod bad_input;
-#[cfg(unix)]
-mod beneath;
 mod bombs_cel;
 #[cfg(target_os = "linux")]
 mod cases;
-mod codes;
 #[cfg(feature = "shells")]
 mod completion;
 mod costs;
 mod coverage;
 mod deterministic;
 mod diff_budget;
-mod diff_git;
 mod examples;
 mod exported;
 mod finding;
-mod git_hostile;
-mod git_index;
 mod help;
 #[cfg(unix)]
 mod hostile_text;
@@ -40,7 +34,6 @@ mod interrupted;
 #[cfg(target_os = "linux")]
 mod mistakes;
 mod output;
-mod overlays;
 mod packaging;
 mod page;
 mod policies;
@@ -58,5 +51,4 @@ mod scratch;
 mod secrets;
 mod typos;
 mod watch;
-mod work_tree;
 mod worked_example;

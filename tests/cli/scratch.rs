@@ -44,15 +44,6 @@ impl Scratch {
         self
     }
 
-    /// Makes it the work tree of a repository without a commit: what lies in it is inside.
-    pub(crate) fn in_a_repository(self) -> Self {
-        for directory in [".git/objects", ".git/refs"] {
-            fs::create_dir_all(self.path(directory)).expect("directories");
-        }
-        self.write(".git/HEAD", "ref: refs/heads/main\n");
-        self
-    }
-
     /// Replaces text in a file; it must occur.
     pub(crate) fn edit(&self, relative: &str, from: &str, to: &str) -> &Self {
         let text = self.read(relative);

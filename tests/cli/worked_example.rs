@@ -55,19 +55,6 @@ fn the_worked_example_warns_of_the_secret_and_sums_up_in_one_line() {
 }
 
 #[test]
-fn a_second_run_writes_nothing() {
-    let scratch = Scratch::with_worked_example();
-    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
-    scratch
-        .run(&["render", "hub", "-o", "rendered"])
-        .exits(0)
-        .says("(0 files written, 8 unchanged, 0 deleted)");
-    scratch
-        .run(&["render", "hub", "-o", "rendered", "--check"])
-        .exits(0);
-}
-
-#[test]
 fn sha256sum_accepts_the_inventory() {
     let scratch = Scratch::with_worked_example();
     scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
