@@ -27,6 +27,7 @@ pub(super) fn apply(
     scan: &Scan,
     progress: &Progress,
 ) -> Result<(), OutputError> {
+    // Before the new plan: only the older one still lists what these temporary names were for.
     delete(root, &scan.leftovers)?;
     for directory in &scan.unfinished {
         remove_if_empty(root, directory)?;
@@ -34,6 +35,7 @@ pub(super) fn apply(
     let also = [scan.older_plan.as_slice(), &scan.kept].concat();
     write_plan(root, tree, scan, &also)?;
     write_wanted(root, tree, scan, progress)?;
+    // After the writing: a full disk then stops the run before anything is gone.
     if !scan.stale.is_empty() {
         let _deleting = progress.begin(Stage::Deleting);
         delete(root, &scan.stale)?;
@@ -102,6 +104,7 @@ fn first(errors: impl Iterator<Item = OutputError>) -> Result<(), OutputError> {
         OutputError::Io { path, .. } => path.clone(),
         _ => PathBuf::new(),
     };
+    // Which thread fails first differs from run to run; what is reported should not.
     errors.min_by_key(path).map_or(Ok(()), Err)
 }
 
@@ -128,6 +131,8 @@ fn write_wanted(
         if indices.is_empty() {
             return Vec::new();
         }
+        // Windows renames no directory in which anything is open (`write`). One that other wanted directories are in
+        // cannot appear last, because they are filled at the same time.
         let is_new = cfg!(unix) && !directory.exists && !around.contains(directory.path.as_str());
         if failures.any() {
             return Vec::new();
@@ -399,6 +404,7 @@ pub fn write_named(
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), OutputError> {
     let failed = |error| OutputError::io(Action::Write, path, error);
+    // Such as `..` or `/`: there is nothing to replace.
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
         return Err(failed(io::Error::from(io::ErrorKind::InvalidInput)));
     };
@@ -421,6 +427,7 @@ pub fn write_named(
 fn write_file(root: &Root<'_>, path: &str, text: &str) -> Result<bool, OutputError> {
     let name = name_of(path);
     let directory = make_directory(root, directory_of(path))?;
+    // A file with these bytes keeps its modification time, or a watching tool runs for nothing.
     if entry_at(root, &directory, path)? {
         let compared = directory
             .open(name)

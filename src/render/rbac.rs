@@ -78,6 +78,7 @@ pub(crate) fn deletable(manifests: &[Value]) -> Option<Rights> {
             for rule in list(role, "/rules") {
                 let words = |field| list(rule, field).iter().filter_map(Value::as_str);
                 let is_deletion = words("/verbs").any(|verb| matches!(verb, "delete" | "*"));
+                // A rule with `resourceNames` covers these objects only, and a work may get others.
                 if !is_deletion || !list(rule, "/resourceNames").is_empty() {
                     continue;
                 }
@@ -131,6 +132,8 @@ pub(super) fn work(name: &str, resources: &Rights) -> WorkParts {
         "kind": "ClusterRole",
         "metadata": {
             "name": name,
+            // By this label current OCM adds the role to the agent's own; older agents have the binding below
+            // (docs/systems/ocm-work.md#the-agents-rights).
             "labels": {"open-cluster-management.io/aggregate-to-work": "true"},
         },
         "rules": rules,
