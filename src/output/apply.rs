@@ -104,6 +104,7 @@ fn first(errors: impl Iterator<Item = OutputError>) -> Result<(), OutputError> {
         OutputError::Io { path, .. } => path.clone(),
         _ => PathBuf::new(),
     };
+    // Which thread fails first differs from run to run; what is reported should not.
     errors.min_by_key(path).map_or(Ok(()), Err)
 }
 
@@ -130,6 +131,8 @@ fn write_wanted(
         if indices.is_empty() {
             return Vec::new();
         }
+        // Windows renames no directory in which anything is open (`write`). One that other wanted directories are in
+        // cannot appear last, because they are filled at the same time.
         let is_new = cfg!(unix) && !directory.exists && !around.contains(directory.path.as_str());
         if failures.any() {
             return Vec::new();
@@ -401,6 +404,7 @@ pub fn write_named(
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), OutputError> {
     let failed = |error| OutputError::io(Action::Write, path, error);
+    // Such as `..` or `/`: there is nothing to replace.
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
         return Err(failed(io::Error::from(io::ErrorKind::InvalidInput)));
     };
@@ -423,6 +427,7 @@ pub fn write_named(
 fn write_file(root: &Root<'_>, path: &str, text: &str) -> Result<bool, OutputError> {
     let name = name_of(path);
     let directory = make_directory(root, directory_of(path))?;
+    // A file with these bytes keeps its modification time, or a watching tool runs for nothing.
     if entry_at(root, &directory, path)? {
         let compared = directory
             .open(name)

@@ -72,6 +72,7 @@ impl Inventory {
         let mut line = Vec::new();
         for number in 1_usize.. {
             line.clear();
+            // An inventory is a stranger's file until it is read: one endless line must not fill the memory.
             let most = LONGEST_LINE.saturating_add(1) as u64;
             if (&mut reader).take(most).read_until(b'\n', &mut line)? == 0 {
                 break;
@@ -115,6 +116,7 @@ impl Inventory {
         } else {
             listed.to_owned()
         };
+        // A pull request may list `../.ssh/config`: this run would delete it as stale.
         if !is_safe_path(&path) {
             return Err(InventoryFault::Outside { line: number });
         }
@@ -131,6 +133,7 @@ impl Inventory {
 
     /// The hashes that are listed for a path: none, one, or several in a plan.
     pub(super) fn hashes(&self, path: &str) -> impl Iterator<Item = &Hash> {
+        // By bisection: this is asked for every file that differs.
         let first = self.entries.partition_point(|(listed, _)| listed.as_str() < path);
         let from_there = self.iter().skip(first);
         from_there
@@ -282,6 +285,7 @@ impl FilesByDirectory {
             directories.at(directory_of(&path)).wanted.push(index);
             previous = Some(path);
         }
+        // No file system has both; without this check, the run would fail in the middle.
         for directory in directories.0.keys() {
             if let Some(path) = prefixes(directory).find(|prefix| position(tree, prefix).is_some()) {
                 return Err(fault(path, TreeFault::FileAndDirectory));
@@ -321,6 +325,7 @@ pub(super) fn stale(tree: &dyn Tree, list: &Inventory) -> Vec<String> {
     let mut wanted = (0..tree.len()).map(|index| tree.path(index)).peekable();
     let mut stale = Vec::new();
     for (path, _) in list.iter() {
+        // Both are sorted, so that one pass over both is enough.
         while wanted.next_if(|wanted| wanted.as_ref() < path).is_some() {}
         if wanted.peek().is_none_or(|wanted| wanted.as_ref() != path) && tree.owns(path) {
             stale.push(path.to_owned());

@@ -79,6 +79,7 @@ pub fn read_tree(
                 InFile::Nothing => {}
                 // It may be a directory on the way.
                 InFile::Link(path) => offenders.push(Offender::new(&path, Obstacle::Symlink)),
+                // These need no record: whoever wrote them wrote what we would.
                 InFile::Read if is_expected(path, &buffer) => files.as_expected.push((*path).to_owned()),
                 InFile::Read if record.is_ours(path, &sha256(&buffer)) => files.others.push(TreeFile {
                     path: (*path).to_owned(),
@@ -98,6 +99,7 @@ pub fn read_tree(
     }
     // A link on the way to several files is found at each of them.
     offenders.sort_unstable();
+    // A link on the way is found once for each file behind it.
     offenders.dedup();
     if offenders.is_empty() {
         return Ok(files);
@@ -183,6 +185,8 @@ impl Earlier {
     /// What is in the directory although neither `tree` nor the record nor `exceptions` list it; nothing if no run has
     /// written there.
     pub fn unexpected(&self, tree: &dyn Tree, exceptions: &[String]) -> Vec<Finding> {
+        // Without an inventory, no run has written here, and everything would be unexpected: the first run is
+        // allowed.
         let root = self.root.as_ref().filter(|_| self.record.inventory.is_some());
         let Some(root) = root else { return Vec::new() };
         let mut offenders = unexpected(root, tree, &self.record, exceptions);

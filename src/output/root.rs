@@ -115,6 +115,7 @@ pub(super) fn open<'s>(
     storage: Option<&'s dyn Storage>,
 ) -> Result<Option<(Root<'s>, Vec<Made>)>, OutputError> {
     let failed = |error| OutputError::io(Action::Read, path, error);
+    // Before links are resolved: afterwards nobody could tell that the last step was one.
     look_at(path)?;
     let real = resolved(path).map_err(failed)?;
     if let Some(fault) = fault_of(&real, within).map_err(failed)? {
@@ -228,6 +229,7 @@ fn look_at(root: &Path) -> Result<(), OutputError> {
 /// Why an output may not be at a place, wherever links have led.
 fn fault_of(real: &Path, within: Option<&Path>) -> io::Result<Option<RootFault>> {
     let is_git = |part: Component<'_>| part.as_os_str().to_str().is_some_and(is_git_directory);
+    // Git runs hooks and trusts its configuration: whoever can write there runs programs as this user.
     if real.components().any(is_git) {
         return Ok(Some(RootFault::Git));
     }
@@ -406,6 +408,7 @@ pub(super) fn compare(mut file: File, wanted: &[u8], buffer: &mut Vec<u8>) -> io
         match file.read(buffer) {
             Ok(0) => return Ok(Compared::Different(hasher.finalize().into())),
             Ok(count) => hasher.update(buffer.get(..count).unwrap_or_default()),
+            // A signal, such as that of a resized terminal, ends no run.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

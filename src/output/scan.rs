@@ -122,6 +122,7 @@ pub(super) fn scan(
     drop(steps);
 
     let mut scan = Scan {
+        // A file that no directory reports on is behind something that is in the way.
         files: vec![(State::Blocked, [0; 32]); tree.len()],
         ..Scan::default()
     };
@@ -143,6 +144,7 @@ pub(super) fn scan(
     }
     if let (Some(root), Some(exceptions)) = (root, exceptions) {
         let mut more = unexpected(root, tree, record, exceptions);
+        // These are ours, and `apply` removes them.
         more.retain(|offender| !scan.unfinished.contains(&offender.path));
         scan.offenders.extend(more);
     }
@@ -339,6 +341,7 @@ impl Comparison<'_> {
             }
             let there =
                 found.and_then(|(open, listing)| Some((open, listing.get(OsStr::new(name_of(&path)))?)));
+            // Hashed even if the file is missing: the plan and the inventory list the hash.
             content.clear();
             self.tree.content(index, &mut content);
             let wanted = sha256(&content);
@@ -390,6 +393,7 @@ impl Comparison<'_> {
             Some(Entry::File) => match open.open(name_of(path)).and_then(hash_of) {
                 Ok(found) => {
                     part.stale.push(path.to_owned());
+                    // Somebody has edited it, and to delete it would lose that work.
                     if !self.record.is_ours(path, &found) {
                         part.offend(path, Obstacle::Edited);
                     }

@@ -139,6 +139,7 @@ fn write_all(tree: &dyn Tree, sink: &mut dyn Write) -> io::Result<()> {
     let mut order = (0..tree.len())
         .filter(|index| tree.kind(*index) == FileKind::Object)
         .collect::<Vec<_>>();
+    // Sorted anew: by bytes, `eu-1-b/x` comes before `eu-1/x`, and turns are not in the paths.
     order.par_sort_by_cached_key(|index| {
         let (turn, path) = (tree.turn(*index), tree.path(*index));
         let (directory, name) = names(&path);
@@ -151,6 +152,7 @@ fn write_all(tree: &dyn Tree, sink: &mut dyn Write) -> io::Result<()> {
             buffer.extend_from_slice(b"---\n");
         }
         tree.content(index, &mut buffer);
+        // The next `---` must begin a line.
         if buffer.last().is_some_and(|last| *last != b'\n') {
             buffer.push(b'\n');
         }

@@ -260,6 +260,7 @@ fn compare_or_write(
         });
     }
     let mut scan = scan((root, output.exceptions), tree, &record, directories, progress);
+    // `--force` overrides an edit, and never a link or a directory: what they lead to was not named.
     scan.offenders
         .retain(|offender| !(options.force && offender.obstacle.yields_to_force()));
     if !options.check && !scan.offenders.is_empty() {

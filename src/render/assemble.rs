@@ -61,6 +61,8 @@ impl<'a> Content<'a> {
 
     /// Whether both can share one work. A set takes its settings from the Gateway whose Placement it names.
     fn is_same(&self, other: &Self, kind: WorkKind) -> bool {
+        // Clusters that share a work share its text, and the wave is an annotation in it
+        // (docs/systems/gitops.md#keys-that-argo-cd-owns).
         let settings = |content: &Self| (content.parts.turn, content.parts.wave);
         settings(self) == settings(other)
             && (kind == WorkKind::ReplicaSet || self.params == other.params)
@@ -89,6 +91,8 @@ fn drafted<'a>(input: &Input<'a>, contents: Vec<Content<'a>>) -> Vec<DraftedWork
         for manifest in &content.parts.manifests {
             manifest.value.hash(&mut hasher);
         }
+        // The hash only finds candidates: without it, each of a thousand hubs would be compared with all others.
+        // What is not hashed, such as feedback rules, `is_same` compares.
         let positions = by_hash.entry(hasher.finish()).or_default();
         let is_same = |at: &&usize| {
             let earlier = distinct.get(**at);
@@ -184,6 +188,7 @@ pub(super) fn works_of_gateway<'a>(
             let (policies, rest): (Vec<_>, Vec<_>) =
                 synced.into_iter().partition(|(role, _)| *role == Role::Policy);
             let mut objects: Vec<Arc<Manifest>> = Vec::new();
+            // With `workPer: Object`, `carry_secrets` gives each Secret a work of its own.
             if gateway.params.work_per != WorkPer::Object {
                 objects.extend(secrets.manifests.iter().map(|(_, manifest)| Arc::clone(manifest)));
             }
@@ -229,6 +234,7 @@ fn by_content<'v, 'a>(
     for cluster in clusters.iter() {
         let mut there = everywhere.clone();
         there.extend(on_some.get(cluster.as_str()).into_iter().flatten());
+        // In the order in which a cluster has them that gets all of them.
         there.sort_unstable();
         groups.entry(there).or_default().push(cluster.clone());
     }
@@ -535,6 +541,7 @@ impl<'a> Assembly<'a> {
         }
         findings.extend(drafted.overwritten);
         let (name, text) = (&work.name, &work.text);
+        // Two works of one name would be one file, in which the later one replaces the earlier one.
         if !self.claim(name, object, findings) {
             return;
         }
@@ -572,6 +579,7 @@ impl<'a> Assembly<'a> {
             }
             return ours;
         }
+        // `kustomization.yaml` is the list of the directory.
         if name == rbac::WORK_NAME || name == "kustomization" {
             findings.push(reserved(name, object));
             return false;
@@ -590,6 +598,7 @@ impl<'a> Assembly<'a> {
     /// Gives each cluster its works, and collects the rights that the agents of each cluster need.
     fn distribute(&mut self) -> BTreeMap<Needed, Vec<String>> {
         let mut alike: BTreeMap<(BTreeSet<usize>, i64), Vec<String>> = BTreeMap::new();
+        // Works are numbered by what follows, and no result may depend on the order of a hash map.
         let receiving: BTreeMap<String, Received> = std::mem::take(&mut self.receiving).into_iter().collect();
         for (cluster, received) in receiving {
             let wave = self.input.sync_waves.on_cluster(&cluster, received.first_wave);

@@ -154,6 +154,8 @@ impl<'a> SyncWaves<'a> {
         }
         let split = waves.into_iter().map(|(wave, clusters)| {
             let mut content = content.clone();
+            // Argo CD takes a work without the annotation for one of wave 0; what the author wrote stays, also if it
+            // is 0.
             content.parts.wave = Some(wave).filter(|wave| own.is_some() || *wave != 0);
             content.clusters = clusters.into();
             content

@@ -94,6 +94,8 @@ impl EarlierWorks {
         let read = parallel::map(paths, |path| {
             let Some(text) = text(path)? else { return Ok(None) };
             let cluster = path.split('/').next().unwrap_or_default();
+            // As it was written: the name `on` is in quotes. Without the name, a thousand clusters have one text,
+            // which is parsed once.
             let own = format!("\n  namespace: {}\n", scalar(cluster));
             // Only the first is the work's own: a manifest may be in a namespace of the cluster's name.
             let content = text.replacen(&own, "\n", 1);
@@ -101,6 +103,8 @@ impl EarlierWorks {
             let found = known().get(&content).cloned();
             Ok(Some(found.unwrap_or_else(|| {
                 let read = Arc::new(shipped(&text));
+                // Another thread may have been faster. All must have the same one, because `contents` compares
+                // addresses.
                 Arc::clone(known().entry(content).or_insert(read))
             })))
         });
@@ -111,6 +115,7 @@ impl EarlierWorks {
 
     /// The works in a directory of the tree.
     fn in_directory(&self, directory: &str) -> impl Iterator<Item = (&str, Option<&Shipped>)> {
+        // With the slash, because `eu-1` is also how `eu-10` begins.
         let before = format!("{directory}/");
         let works = self.0.range(before.clone()..);
         let works = works.take_while(move |(path, _)| path.starts_with(&before));
@@ -202,6 +207,8 @@ pub(crate) fn withdrawn<'a>(plan: &Plan, hub: &'a Hub, earlier: &EarlierWorks) -
         if made_from.contains(&object.origin) || (object.kind == "Namespace" && object.namespace.is_none()) {
             continue;
         }
+        // Gateways, and the policies that go with them, are in the downstream namespace
+        // (docs/systems/mgc.md#downstream-gateway); routes stay in their own.
         let mut identity = object.identity();
         // Routes keep their namespace on the clusters, and a policy may be beside one or follow its Gateway.
         left.insert(identity.clone(), object);
@@ -226,6 +233,7 @@ pub(crate) fn leaving(plan: &Plan, earlier: &EarlierWorks) -> Option<String> {
     let gateway = GroupKind::new(GATEWAY_GROUP, "Gateway");
     let (mut clusters, mut objects) = (BTreeSet::new(), BTreeSet::new());
     for (work, directories) in earlier.contents() {
+        // `_hub` and `_replica-sets` are the directories of no cluster.
         let leaves = |name: &&str| !name.starts_with('_') && !plan.clusters.contains_key(*name);
         clusters.extend(
             directories
@@ -399,6 +407,8 @@ impl<'a> Replaced<'a> {
     fn left_on(&self, cluster: &str, plan: &Plan) -> Vec<(&'a str, String, Rights)> {
         let works = || self.on_cluster(cluster).filter_map(|(_, work)| work);
         let mut rights: Rights = works().flat_map(|work| work.rights.iter().cloned()).collect();
+        // The stock agent may write Namespaces, Secrets, and RBAC without us
+        // (docs/systems/ocm-work.md#the-agents-rights).
         rights.retain(|right| !plan.grants(cluster, right) && !rbac::is_agents_own(&right.0, &right.1));
         if rights.is_empty() {
             return Vec::new();
@@ -517,6 +527,7 @@ pub(crate) fn refused<'a>(plan: &'a Plan, replaced: &'a Replaced<'_>) -> Vec<Fin
                 clusters.retain(|name| plan.clusters.get(*name).is_some_and(|works| works.contains(id)));
                 let new = new.get(*id).get_or_init(|| {
                     let (before, after) = plan.works.get(*id).text.halves();
+                    // Any name will do: no manifest contains that of its cluster.
                     shipped(&[before, "x", after].concat())
                 });
                 let after = new.objects.iter().find(|after| after.identity == before.identity);

@@ -98,10 +98,13 @@ pub(super) fn annotated(
 fn authored(object: &Object) -> Value {
     let mut value = object.value.clone();
     if let Some(map) = value.as_object_mut() {
+        // The hub's controllers own it, and a copy from an export would be out of date at once
+        // (docs/systems/kubernetes.md#fields-of-a-live-object).
         map.remove("status");
     }
     let labels = value.pointer_mut("/metadata/labels");
     if let Some(labels) = labels.and_then(Value::as_object_mut) {
+        // The labels of a cluster that the Gateway has left would stay.
         labels.retain(|name, _| !name.starts_with(CLUSTER_LABEL_PREFIX));
     }
     let metadata = value.get_mut("metadata").and_then(Value::as_object_mut);
@@ -132,6 +135,7 @@ fn annotate(value: &mut Value, object: &Object, (name, text): (&str, &str), find
         set_metadata(value, "annotations", name, text);
         return;
     }
+    // What an earlier run wrote there names clusters that may be wrong by now: better none.
     let annotations = value.pointer_mut("/metadata/annotations");
     if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
         annotations.remove(name);

@@ -78,6 +78,8 @@ fn after_namespaces(labels: &NamespaceLabels, manifests: Vec<Arc<Manifest>>) -> 
         .map(|manifest| manifest.summary.namespace.as_str());
     let names: BTreeSet<&str> = namespaces.filter(|namespace| !namespace.is_empty()).collect();
     let mut all = Vec::with_capacity(names.len().saturating_add(manifests.len()));
+    // First, as the agent applies them wherever they stand (docs/systems/ocm-work.md#the-work-agent): so the last
+    // manifest of a work is never one, on which `manifest_configs` relies.
     all.extend(names.into_iter().map(|name| Arc::new(namespace(name, labels))));
     all.extend(manifests);
     all

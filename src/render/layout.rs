@@ -157,6 +157,7 @@ impl Tree for Layout<'_> {
             [_, _] => "apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\n",
             _ => return false,
         };
+        // The beginning is enough: that the rest has not changed, the hash in the record says.
         path.strip_suffix(".yaml").is_some() && start.starts_with(begins.as_bytes())
     }
 
@@ -247,6 +248,7 @@ impl FluxKustomizations {
         directories.sort_unstable();
         let mut dependencies = HashMap::new();
         let waves = layout.plan.waves.iter().filter(|wave| !wave.clusters.is_empty());
+        // The wave before is enough, because its Kustomizations wait for the one before them.
         for (before, wave) in waves.clone().zip(waves.skip(1)) {
             let names = before.clusters.iter();
             let names = names.map(|cluster| format!("  - name: {}\n", scalar(cluster)));
@@ -308,6 +310,7 @@ fn text(tree: &str, directory: &str, depends_on: &str) -> String {
     let name = directory
         .strip_prefix('_')
         .map_or_else(|| directory.to_owned(), |rest| format!("rendered.{rest}"));
+    // `tree` is empty if it is the root of its repository.
     let path = format!("./{tree}/{directory}").replace("//", "/");
     format!(
         "{BEGIN}metadata:

@@ -130,6 +130,8 @@ fn condition_rules(reported: Reported, is_main: bool) -> Option<Value> {
         refused,
     }) = Expressions::of(reported)
     else {
+        // Somebody has to report Progressing, or a set waits for it forever. Nobody reports on this object, so it is
+        // done at once (docs/systems/ocm-work.md#condition-rules).
         return is_main.then(|| Value::from(vec![rule("Progressing", &[&"false".into()])]));
     };
     let mut rules = vec![rule("Progressing", &[&format!("!({given} && {ready})").into()])];
@@ -297,6 +299,8 @@ pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option
 /// The rules of a shipped policy: the conditions of its kind, then the paths that the parameters request.
 pub(super) fn policy_rules(conditions: PolicyConditions, resource: &SyncedResource) -> Option<Value> {
     let list = if conditions.ancestors {
+        // A rule reports one value, the first that it finds (docs/systems/ocm-work.md#feedback): one ancestor stands
+        // for all.
         ".status.ancestors[0].conditions"
     } else {
         ".status.conditions"

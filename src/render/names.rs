@@ -25,6 +25,7 @@ pub(crate) fn work_name(object: &Object) -> String {
         return name.to_owned();
     }
     let name = [&object.kind, object.namespace_or_empty(), &object.name].join("-");
+    // Kinds have capitals, and the name of an object must not.
     cut(name.to_lowercase(), MAX_WORK_NAME)
 }
 
@@ -80,6 +81,7 @@ fn hashed(text: &str, name: &str, limit: usize) -> String {
     // The names are in every output tree: more digits, or another digest, would rename works, and so delete their objects.
     let hash: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     let room = limit.saturating_sub(HASH_SUFFIX).min(text.len());
+    // A name from an annotation may be any text until `claim` checks it: no character may be cut in two.
     match text.get(..room) {
         Some(kept) if !kept.is_empty() => format!("{kept}-{hash}"),
         _ => hash,

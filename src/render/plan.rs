@@ -119,6 +119,7 @@ impl Plan {
     pub(super) fn grants(&self, cluster: &str, right: &(String, String)) -> bool {
         let is_on_it = |set: &&ReplicaSet| set.clusters.iter().any(|placed| placed == cluster);
         match &self.replica_sets {
+            // A cluster of several Placements has the roles of all of them, and rights add up.
             Some(sets) => sets.iter().filter(is_on_it).any(|set| set.rights.contains(right)),
             None => self.works_of(cluster).any(|work| work.rights.contains(right)),
         }

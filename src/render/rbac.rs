@@ -132,6 +132,8 @@ pub(super) fn work(name: &str, resources: &Rights) -> WorkParts {
         "kind": "ClusterRole",
         "metadata": {
             "name": name,
+            // By this label current OCM adds the role to the agent's own; older agents have the binding below
+            // (docs/systems/ocm-work.md#the-agents-rights).
             "labels": {"open-cluster-management.io/aggregate-to-work": "true"},
         },
         "rules": rules,

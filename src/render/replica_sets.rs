@@ -85,6 +85,7 @@ pub(super) fn replica_sets(
     let first_groups = first_groups.into_iter();
     findings.extend(first_groups.filter_map(|(placement, group)| no_group(hub, placement, group)));
     let waves = templates.iter().filter_map(|template| template.parts.wave);
+    // Without an annotation, the rights are in wave 0, which is before all later ones.
     let first_wave = waves.min().filter(|wave| *wave < 0);
     for set in rbac_sets(&rights, first_wave) {
         let key = (set.namespace.clone(), set.name.clone());
@@ -136,6 +137,8 @@ fn whole_placement<'g, 'a>(
     template: &Content<'_>,
 ) -> Option<(&'g PlacedGateway<'a>, PlacementKey<'a>)> {
     let placed = template.gateways.iter().map(|gateway| gateways.get(*gateway));
+    // The hub makes the works of a set for every cluster that its Placement selects: one for some of them needs a
+    // Placement that selects just these.
     let mut whole = placed.filter(|placed| *placed.everywhere == *template.clusters);
     whole.find_map(|placed| Some((placed, placement_of(placed)?)))
 }

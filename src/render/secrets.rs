@@ -111,6 +111,7 @@ pub(super) fn rewrite(holder: &mut Value, rewrites: &[(String, String)]) {
     for (pointer, name) in rewrites {
         if let Some(reference) = holder.pointer_mut(pointer).and_then(Value::as_object_mut) {
             reference.insert("name".to_owned(), Value::from(name));
+            // A reference to the own namespace needs no ReferenceGrant on the cluster.
             reference.remove("namespace");
         }
     }
@@ -262,6 +263,7 @@ fn not_rendered(
     let copy = downstream_name(namespace, name, own);
     let [secret, copy] = [(expected, name), (downstream, &copy)]
         .map(|(namespace, name)| Identity::new("", "Secret", Some(namespace), name));
+    // A cluster may have it under its own name, or as the copy that a run with `secrets: Copy` shipped.
     let has_it = |cluster: &String| on_spokes.has(&secret, cluster) || on_spokes.has(&copy, cluster);
     if holder.gateway.clusters.iter().all(has_it) {
         return None;

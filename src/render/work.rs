@@ -151,6 +151,8 @@ pub(super) fn written(
 ) -> (String, bool) {
     let text = |guarded| write_work(&with(metadata(parts, names, guarded)));
     let plain = text(false);
+    // Flux's own syntax is not parsed here: a needless annotation does no harm, and a missing one changes what is
+    // applied (docs/systems/gitops.md#flux-substitution).
     if spec_of(&plain).contains("${") {
         (text(true), true)
     } else {

@@ -20,7 +20,6 @@ pub(super) fn leave_out_explained(found: &mut Vec<Arc<Finding>>) {
     }
     drop_repeats_of_schemas(found);
     explain_rules(found);
-    drop_around_misspelled(found);
     drop_explained_emptiness(found);
     drop_consequences(found);
 }
@@ -63,34 +62,23 @@ fn drop_repeats_of_schemas(found: &mut Vec<Arc<Finding>>) {
     drop_those(found, drops);
 }
 
-/// A rule of a schema becomes a note of the error that shows which part of its value is wrong. If a field does not
-/// exist, an API server does not get as far as its rules.
+/// A rule of a schema becomes a note of the error that shows which part of its value is wrong.
 fn explain_rules(found: &mut Vec<Arc<Finding>>) {
     // The first finding in each value; a rule is the last resort. Several stages may have found the same.
     let mut telling: Within<'_, (bool, usize)> = Within::default();
     let mut at: HashMap<&Place, Vec<usize>> = HashMap::new();
-    let mut with_unknown = HashSet::new();
     for (position, finding) in all(found).enumerate() {
         let is_error = finding.severity == Severity::Error;
         if is_error && (finding.code.is_about_meaning() || finding.code.is_about_shape()) {
             telling.add(&finding.place, (finding.is_rule, position));
             at.entry(&finding.place).or_default().push(position);
         }
-        if is_error && finding.code == Code::OBJECT_UNKNOWN_FIELD {
-            with_unknown.extend(finding.place.object());
-        }
     }
     let mut notes: Vec<(usize, Text)> = Vec::new();
     let mut drops = Vec::with_capacity(found.len());
     for (position, finding) in all(found).enumerate() {
-        let is_beside_unknown = || {
-            finding
-                .place
-                .object()
-                .is_some_and(|object| with_unknown.contains(&object))
-        };
-        if !finding.is_rule || is_beside_unknown() {
-            drops.push(finding.is_rule);
+        if !finding.is_rule {
+            drops.push(false);
             continue;
         }
         let first = finding.place.field().and_then(|field| telling.least(field));
@@ -109,36 +97,6 @@ fn explain_rules(found: &mut Vec<Arc<Finding>>) {
             Arc::make_mut(explaining).notes.push(note);
         }
     }
-    drop_those(found, drops);
-}
-
-/// A misspelled key explains what is reported about the field that is missing because of it, of its mapping as a
-/// whole, and of its neighbors, which mean something else without it. Only that a neighbor has a wrong shape is a
-/// mistake of its own.
-fn drop_around_misspelled(found: &mut Vec<Arc<Finding>>) {
-    let mut missing: Within<'_, ()> = Within::default();
-    let mut mappings: HashSet<(DocumentId, &str)> = HashSet::new();
-    for finding in all(found).filter(|finding| finding.severity == Severity::Error) {
-        if let Some(field) = &finding.misspells {
-            missing.add(field, ());
-            mappings.extend(
-                field
-                    .field()
-                    .map(|(document, pointer)| (document, parent(pointer))),
-            );
-        }
-    }
-    let follows = |finding: &Finding| {
-        let Some((document, pointer)) = finding.place.field() else {
-            return false;
-        };
-        let is_neighbor =
-            || !finding.code.is_about_shape() && mappings.contains(&(document, parent(pointer)));
-        missing.is_around(&finding.place) || mappings.contains(&(document, pointer)) || is_neighbor()
-    };
-    let drops = all(found)
-        .map(|finding| finding.misspells.is_none() && !finding.code.is_unknown_field() && follows(finding))
-        .collect();
     drop_those(found, drops);
 }
 
@@ -234,9 +192,4 @@ fn drop_those(found: &mut Vec<Arc<Finding>>, drops: Vec<bool>) {
 
 fn all(found: &[Arc<Finding>]) -> impl Iterator<Item = &Finding> {
     found.iter().map(Arc::as_ref)
-}
-
-/// The mapping or the list that a value is in.
-fn parent(pointer: &str) -> &str {
-    pointer.rsplit_once('/').map_or("", |(parent, _)| parent)
 }

@@ -8,6 +8,10 @@ use strsim::osa_distance;
 /// Longer names are never compared.
 const LONGEST: usize = 128;
 
+/// The most letters of a candidate times letters of all names that it is compared with: with 3,000 names of 15 letters. A
+/// hub may have a thousand long names, and misspell each of them beyond recognition.
+const MOST_LETTERS: usize = 1_000_000;
+
 /// Endings of the names of kinds and resources, written together with the word before: `dnspolicies`.
 const ENDINGS: [&str; 4] = ["policies", "policy", "routes", "route"];
 
@@ -55,7 +59,7 @@ impl<'k> NameIndex<'k> {
         }
     }
 
-    /// The result of [`nearest()`].
+    /// The result of [`nearest()`]; where the names are very many, only one that is a single edit away.
     pub fn nearest(&self, candidate: &str) -> Option<&'k str> {
         let candidate = Spelled::new(candidate)?;
         let by_deletion = self.by_deletion.get_or_init(|| {
@@ -70,7 +74,9 @@ impl<'k> NameIndex<'k> {
         let near = deletions(&candidate.lower).filter_map(|deletion| by_deletion.get(&deletion));
         let near = near.flatten().filter_map(|position| self.names.get(*position));
         let within_one_edit = candidate.nearest(near).filter(|(distance, _)| *distance <= 1);
-        let best = within_one_edit.or_else(|| candidate.nearest(&self.names));
+        let letters = self.names.iter().map(|name| name.length);
+        let is_affordable = letters.sum::<usize>().saturating_mul(candidate.length) <= MOST_LETTERS;
+        let best = within_one_edit.or_else(|| candidate.nearest(self.names.iter().filter(|_| is_affordable)));
         best.map(|(_, name)| name)
     }
 }
