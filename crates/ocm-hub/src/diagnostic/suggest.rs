@@ -8,7 +8,7 @@ use strsim::osa_distance;
 /// Longer names are never compared.
 const LONGEST: usize = 128;
 
-/// The most letters of a candidate times letters of all names that it is compared with: with 3,000 names of 15 letters. A
+/// The most letters of a candidate times letters of all names that it is compared with: 3,000 names of 18 letters. A
 /// hub may have a thousand long names, and misspell each of them beyond recognition.
 const MOST_LETTERS: usize = 1_000_000;
 
