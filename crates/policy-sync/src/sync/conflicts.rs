@@ -98,7 +98,7 @@ fn follows_from_empty(
     node: Node,
 ) -> Finding {
     let policies = pair.into_iter().map(|id| attachments.policy(id));
-    let empty = policies.flat_map(|policy| {
+    let empty = policies.filter_map(|policy| {
         let declared = policy.targets_at(node).next();
         declared.map(|declared| TargetRef::empty_fields(policy.object, &declared.pointer))
     });
