@@ -62,23 +62,34 @@ fn drop_repeats_of_schemas(found: &mut Vec<Arc<Finding>>) {
     drop_those(found, drops);
 }
 
-/// A rule of a schema becomes a note of the error that shows which part of its value is wrong.
+/// A rule of a schema becomes a note of the error that shows which part of its value is wrong. If a field does not
+/// exist, an API server does not get as far as its rules.
 fn explain_rules(found: &mut Vec<Arc<Finding>>) {
     // The first finding in each value; a rule is the last resort. Several stages may have found the same.
     let mut telling: Within<'_, (bool, usize)> = Within::default();
     let mut at: HashMap<&Place, Vec<usize>> = HashMap::new();
+    let mut with_unknown = HashSet::new();
     for (position, finding) in all(found).enumerate() {
         let is_error = finding.severity == Severity::Error;
         if is_error && (finding.code.is_about_meaning() || finding.code.is_about_shape()) {
             telling.add(&finding.place, (finding.is_rule, position));
             at.entry(&finding.place).or_default().push(position);
         }
+        if is_error && finding.code == Code::OBJECT_UNKNOWN_FIELD {
+            with_unknown.extend(finding.place.object());
+        }
     }
     let mut notes: Vec<(usize, Text)> = Vec::new();
     let mut drops = Vec::with_capacity(found.len());
     for (position, finding) in all(found).enumerate() {
-        if !finding.is_rule {
-            drops.push(false);
+        let is_beside_unknown = || {
+            finding
+                .place
+                .object()
+                .is_some_and(|object| with_unknown.contains(&object))
+        };
+        if !finding.is_rule || is_beside_unknown() {
+            drops.push(finding.is_rule);
             continue;
         }
         let first = finding.place.field().and_then(|field| telling.least(field));
