@@ -212,7 +212,8 @@ impl<'o> Speller<'o> {
         let place = self.object.key_place(&child(at, key));
         let finding = Finding::new(Code::OBJECT_UNKNOWN_FIELD, place, message);
         let finding = finding.help(format!("did you mean `{near}`?"));
-        self.found.push(finding);
+        self.found
+            .push(finding.misspells(self.object.place(&child(at, near))));
     }
 
     /// Properties of a schema that are one edit away from a field that it does not have.

@@ -120,7 +120,9 @@ fn mistakes<'v>(violations: impl Iterator<Item = &'v Violation> + Clone, object:
                 let (_, there) = meant.rsplit_once('/').unwrap_or_default();
                 found.help(format!("remove it: `{there}` is there already"))
             }
-            _ => found,
+            // A missing field may be reported where it would be.
+            Some(meant) => found.misspells(object.place(&meant)),
+            None => found,
         };
         findings.push((violation, found));
     }

@@ -248,6 +248,11 @@ impl Code {
         [Self::OBJECT_SCHEMA, Self::POLICY_IGNORED_FIELD].contains(&self)
     }
 
+    /// Whether it says that a field does not exist.
+    pub(super) fn is_unknown_field(self) -> bool {
+        self.name().ends_with("/unknown-field")
+    }
+
     /// Whether it says what is wrong with an object by what its kind means.
     pub(super) fn is_about_meaning(self) -> bool {
         self.name().ends_with("/invalid")

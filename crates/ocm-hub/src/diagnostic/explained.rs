@@ -20,6 +20,7 @@ pub(super) fn leave_out_explained(found: &mut Vec<Arc<Finding>>) {
     }
     drop_repeats_of_schemas(found);
     explain_rules(found);
+    drop_around_misspelled(found);
     drop_explained_emptiness(found);
     drop_consequences(found);
 }
@@ -108,6 +109,36 @@ fn explain_rules(found: &mut Vec<Arc<Finding>>) {
             Arc::make_mut(explaining).notes.push(note);
         }
     }
+    drop_those(found, drops);
+}
+
+/// A misspelled key explains what is reported about the field that is missing because of it, of its mapping as a
+/// whole, and of its neighbors, which mean something else without it. Only that a neighbor has a wrong shape is a
+/// mistake of its own.
+fn drop_around_misspelled(found: &mut Vec<Arc<Finding>>) {
+    let mut missing: Within<'_, ()> = Within::default();
+    let mut mappings: HashSet<(DocumentId, &str)> = HashSet::new();
+    for finding in all(found).filter(|finding| finding.severity == Severity::Error) {
+        if let Some(field) = &finding.misspells {
+            missing.add(field, ());
+            mappings.extend(
+                field
+                    .field()
+                    .map(|(document, pointer)| (document, parent(pointer))),
+            );
+        }
+    }
+    let follows = |finding: &Finding| {
+        let Some((document, pointer)) = finding.place.field() else {
+            return false;
+        };
+        let is_neighbor =
+            || !finding.code.is_about_shape() && mappings.contains(&(document, parent(pointer)));
+        missing.is_around(&finding.place) || mappings.contains(&(document, pointer)) || is_neighbor()
+    };
+    let drops = all(found)
+        .map(|finding| finding.misspells.is_none() && !finding.code.is_unknown_field() && follows(finding))
+        .collect();
     drop_those(found, drops);
 }
 
@@ -203,4 +234,9 @@ fn drop_those(found: &mut Vec<Arc<Finding>>, drops: Vec<bool>) {
 
 fn all(found: &[Arc<Finding>]) -> impl Iterator<Item = &Finding> {
     found.iter().map(Arc::as_ref)
+}
+
+/// The mapping or the list that a value is in.
+fn parent(pointer: &str) -> &str {
+    pointer.rsplit_once('/').map_or("", |(parent, _)| parent)
 }

@@ -88,6 +88,8 @@ pub struct Finding {
     pub suppressed: Option<Suppressed>,
     /// Whether no more need be reported about the shape of the field at its place ([`Finding::settles_field`]).
     pub settles_field: bool,
+    /// The field that is missing because its key is misspelled here.
+    pub misspells: Option<Place>,
     /// The name that nothing has, if a definition is near it: all findings about it have one cause.
     pub lacks: Option<Lacks>,
     /// The hubs that ClusterOverlays make and that have this mistake, by position; none if the hub has it as it is written.
@@ -113,6 +115,7 @@ impl Finding {
             data: None,
             suppressed: None,
             settles_field: false,
+            misspells: None,
             lacks: None,
             projections: None,
         }
@@ -191,6 +194,13 @@ impl Finding {
     #[must_use]
     pub const fn settles_field(mut self) -> Self {
         self.settles_field = true;
+        self
+    }
+
+    /// Names the field that is missing because its key is misspelled here.
+    #[must_use]
+    pub fn misspells(mut self, field: Place) -> Self {
+        self.misspells = Some(field);
         self
     }
 

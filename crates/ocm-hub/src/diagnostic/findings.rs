@@ -312,6 +312,16 @@ mod tests {
             ["policy/invalid"]
         );
         assert_eq!(codes(&[schema, at(Code::POLICY_TARGET_NOT_FOUND, "/a")]).len(), 2);
+        let misspelled = at(Code::OBJECT_UNKNOWN_FIELD, "/a")
+            .settles_field()
+            .misspells(Place::value(document, "/b"));
+        for known in [Code::POLICY_IGNORED_FIELD, Code::POLICY_INVALID] {
+            let unknown = if known == Code::POLICY_INVALID { "" } else { "/a" };
+            assert_eq!(
+                codes(&[misspelled.clone(), at(known, unknown)]),
+                ["object/unknown-field"]
+            );
+        }
     }
 
     #[test]

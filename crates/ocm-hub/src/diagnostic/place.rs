@@ -301,9 +301,9 @@ pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
     at
 }
 
-/// The least of what was noted of places, by every value that they are in.
+/// The least of what was noted of places, by every value that they are in, and whether it was noted of this very value.
 #[derive(Debug)]
-pub(super) struct Within<'p, T>(HashMap<(DocumentId, &'p str), T>);
+pub(super) struct Within<'p, T>(HashMap<(DocumentId, &'p str), (T, bool)>);
 
 impl<T> Default for Within<'_, T> {
     fn default() -> Self {
@@ -318,14 +318,23 @@ impl<'p, T: Copy + Ord> Within<'p, T> {
             return;
         };
         for outer in outwards(pointer) {
-            let noted = self.0.entry((document, outer)).or_insert(least);
+            let (noted, is_here) = self.0.entry((document, outer)).or_insert((least, false));
             *noted = least.min(*noted);
+            *is_here |= outer.len() == pointer.len();
         }
     }
 
     /// The least that was noted of a field, by its document and pointer, or below it.
     pub(super) fn least(&self, field: (DocumentId, &str)) -> Option<T> {
-        self.0.get(&field).copied()
+        self.0.get(&field).map(|(least, _)| *least)
+    }
+
+    /// Whether anything was noted of the same field of the same document, or of a value around it.
+    pub(super) fn is_around(&self, place: &Place) -> bool {
+        let is_noted = |field| self.0.get(&field).is_some_and(|(_, is_here)| *is_here);
+        place
+            .field()
+            .is_some_and(|(document, pointer)| outwards(pointer).any(|outer| is_noted((document, outer))))
     }
 }
 
@@ -396,6 +405,7 @@ mod tests {
         }
         within.add(&Place::Run, 0);
         assert_eq!(Place::Run.field().and_then(|field| within.least(field)), None);
+        assert!(!within.is_around(&Place::Run));
         for document in 0..3 {
             for outer in pointers.map(|pointer| at(document, pointer)) {
                 let asked = noted
@@ -408,6 +418,10 @@ mod tests {
                     asked,
                     "{outer:?}"
                 );
+                let mut noted = noted.iter();
+                let is_around =
+                    noted.any(|(document, pointer, _)| is_within(&outer, &at(*document, pointer)));
+                assert_eq!(within.is_around(&outer), is_around, "{outer:?}");
             }
         }
     }

@@ -312,7 +312,7 @@ pub(super) fn misspelled_labels(hub: &Hub) -> Vec<Finding> {
             if object.kind == "ManagedCluster" {
                 finding.severity = Severity::Warning;
             }
-            Some(finding)
+            Some(finding.misspells(object.place(&labels.get(near).pointer())))
         });
         findings.collect::<Vec<_>>()
     };
