@@ -80,7 +80,8 @@ fn page(code: Code) -> String {
         if line.starts_with("```") {
             is_block = !is_block;
         } else if is_block {
-            text.push_str(&format!("{}\n", format!("    {line}").trim_end()));
+            text.push_str(format!("    {line}").trim_end());
+            text.push('\n');
         } else if let Some(heading) = line.strip_prefix("## ") {
             text.push_str(&format!("{}\n", heading.to_uppercase()));
         } else if let Some(title) = line.strip_prefix("# ") {

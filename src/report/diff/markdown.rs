@@ -55,18 +55,20 @@ pub fn markdown(report: &DiffReport, budget: usize) -> String {
         return text;
     }
     text.push_str(&notice(report, sections.len(), total, budget));
-    let mut left_out = sections.iter().map(|(title, _)| format!("> - {title}\n"));
-    while left_out
-        .next()
-        .is_some_and(|line| push_within(&mut text, &line, budget))
-    {}
+    for (title, _) in sections {
+        if !push_within(&mut text, &format!("> - {title}\n"), budget) {
+            break;
+        }
+    }
     text
 }
 
 /// Appends a part if the text is then at most so many bytes long. Whether it was appended.
 fn push_within(text: &mut String, part: &str, limit: usize) -> bool {
     let fits = text.len().saturating_add(part.len()) <= limit;
-    text.push_str(if fits { part } else { "" });
+    if fits {
+        text.push_str(part);
+    }
     fits
 }
 

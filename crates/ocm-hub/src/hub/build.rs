@@ -587,7 +587,7 @@ fn no_name(origin: &Origin, value: &Value, kind: &str, name: Option<&Value>) -> 
 /// other types: `n` is a boolean.
 fn not_of_type(origin: &Origin, kind: &str, field: &str, value: &Value) -> Finding {
     let help = match field {
-        "apiVersion" => "write a group and a version, such as `apps/v1`",
+        "apiVersion" => "write a group and a version, such as `gateway.networking.k8s.io/v1`",
         "kind" => "write the name of a kind, such as `Gateway`",
         "metadata" => "write a mapping with `name`",
         _ => "put it in quotes",

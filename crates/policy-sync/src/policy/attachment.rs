@@ -12,7 +12,7 @@ use super::model::{
     Waypoint,
 };
 use super::products::{self, ProductState, waypoint_of};
-use super::profile::{Profile, SameTarget, StatusShape};
+use super::profile::{Profile, SameTarget};
 use super::reading::read_policy;
 use super::targets::resolve_targets;
 use crate::diagnostic::{Findings, broken};
@@ -181,16 +181,13 @@ impl<'a> Attachments<'a> {
         self.wrong_settings = refused.collect();
         let wrong_settings = &self.wrong_settings;
         for kind in self.kinds.rows_mut() {
-            let status = kind.profile.status;
-            if !matches!(status, StatusShape::EnvoyGateway | StatusShape::Kgateway) {
-                continue;
-            }
+            let profile = &kind.profile;
             for (node, placed) in &mut kind.nodes {
                 let route = node.route().map(|route| topology.routes.get(route).object);
                 for entry in &mut placed.accepted {
                     let policy = policies.get(entry.policy).object;
                     let is_unfit = |route: &Object| {
-                        products::all().any(|product| product.unfit(policy, &route.kind).is_some())
+                        products::all().any(|product| product.unfit(profile, policy, &route.kind).is_some())
                     };
                     if route.is_some_and(is_unfit) {
                         // This one is refused before it takes a place: what it would have replaced applies.

@@ -153,7 +153,8 @@ fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings)
     };
     let mut said = BTreeSet::new();
     for (declared, node) in policy.attached() {
-        let Some(rejection) = rejection(attachments, id, node, MOST_NAMED) else {
+        let attached = (attachments, id, node);
+        let Some(rejection) = rejection(attached, MOST_NAMED) else {
             continue;
         };
         let pointer = rejection.pointer.as_ref().unwrap_or(&declared.pointer);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::attachment::Attachments;
 use super::condition::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_name};
 use super::model::{Declared, PolicyId, Rejection, Target};
-use super::products;
+use super::products::{self, AttachedPolicy};
 use super::profile::StatusShape;
 use crate::api::condition::Condition;
 use crate::topology::{GatewayId, Node};
@@ -15,14 +15,10 @@ pub(super) const ACCEPTED: &str = "Policy has been accepted.";
 
 /// Why a controller refuses a policy on a node, though the CRD accepts it; of listeners that are in its way, at most so
 /// many are named.
-pub(super) fn rejection(
-    attachments: &Attachments<'_>,
-    id: PolicyId,
-    node: Node,
-    most: usize,
-) -> Option<Rejection> {
-    let rejection = products::all().find_map(|product| product.rejection(attachments, id, node, most));
+pub(super) fn rejection(policy: AttachedPolicy<'_, '_>, most: usize) -> Option<Rejection> {
+    let rejection = products::all().find_map(|product| product.rejection(policy, most));
     rejection.or_else(|| {
+        let (attachments, id, node) = policy;
         let wrong = attachments.wrong_settings.get(&id);
         wrong.filter(|_| attachments.refuses(id, node, None)).cloned()
     })
@@ -92,11 +88,11 @@ pub fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<Gat
         wanted.is_none_or(|(gateway, node)| attachments.topology.gateways_of(node).contains(&gateway))
     };
     let problem = |declared: &Declared| match &declared.target {
-        Target::Attached(node) => attachments
-            .conflicted_by(id, *node)
-            .map(|by| {
-                let of_product =
-                    products::all().find_map(|product| product.conflicted(attachments, id, *node));
+        Target::Attached(node) => {
+            let (node, mut products) = (*node, products::all());
+            let attached = (attachments, id, node);
+            if let Some(by) = attachments.conflicted_by(id, node) {
+                let of_product = products.find_map(|product| product.conflicted(attached));
                 let message = of_product.unwrap_or_else(|| match shape {
                     // The words of NGINX Gateway Fabric, which name no other policy
                     // (docs/systems/other-policies.md#nginx-gateway-fabric).
@@ -106,16 +102,12 @@ pub fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<Gat
                         format!("{kind} is conflicted by {by}: conflicting policy")
                     }
                 });
-                refused("Conflicted", message)
-            })
-            .or_else(|| {
-                let rejection = rejection(attachments, id, *node, usize::MAX).map(|why| why.message);
-                let why = rejection.or_else(|| {
-                    products::all()
-                        .find_map(|product| product.refused_merges(attachments, id, (*node, gateway)))
-                });
-                why.map(|why| refused("Invalid", why))
-            }),
+                return Some(refused("Conflicted", message));
+            }
+            let why = rejection(attached, usize::MAX).map(|why| why.message);
+            let why = why.or_else(|| products.find_map(|product| product.refused_merges(attached, gateway)));
+            why.map(|why| refused("Invalid", why))
+        }
         // That the input lacks a virtual kind is no error (docs/systems/gep-713.md#virtual-kinds).
         Target::Virtual | Target::Unresolved => None,
         Target::NotFound => {

@@ -160,6 +160,9 @@ pub(crate) fn reference_fields() -> impl Iterator<Item = &'static ReferenceField
 /// An annotation of a Gateway or of a route about how its policies meet those below, and its policies, level by level.
 pub(super) type Generation<'l> = (Option<&'l str>, Vec<&'l [Entry]>);
 
+/// A policy, and a node that it is attached to.
+pub(super) type AttachedPolicy<'r, 'a> = (&'r Attachments<'a>, PolicyId, Node);
+
 /// What the controller of a product does besides what its file states. Each method decides by itself which kinds it is
 /// about, because a profile of the configuration may give any kind the behavior of a product.
 #[expect(
@@ -199,7 +202,7 @@ pub(super) trait Product: Sync {
     }
 
     /// Why a policy is refused on routes of a kind before it takes the place of others.
-    fn unfit(&self, policy: &Object, route: &str) -> Option<Rejection> {
+    fn unfit(&self, profile: &Profile, policy: &Object, route: &str) -> Option<Rejection> {
         None
     }
 
@@ -213,23 +216,13 @@ pub(super) trait Product: Sync {
     }
 
     /// Why a policy is refused on a node, besides its settings; of listeners that are in its way, at most so many are named.
-    fn rejection(
-        &self,
-        attachments: &Attachments<'_>,
-        id: PolicyId,
-        node: Node,
-        most: usize,
-    ) -> Option<Rejection> {
+    fn rejection(&self, policy: AttachedPolicy<'_, '_>, most: usize) -> Option<Rejection> {
         None
     }
 
-    /// Why a policy is refused wherever traffic comes to its route, because of what it merges with there.
-    fn refused_merges(
-        &self,
-        attachments: &Attachments<'_>,
-        id: PolicyId,
-        at: (Node, Option<GatewayId>),
-    ) -> Option<String> {
+    /// Why a policy is refused wherever traffic comes to its route, because of what it merges with there; with a Gateway,
+    /// wherever it comes from that.
+    fn refused_merges(&self, policy: AttachedPolicy<'_, '_>, from: Option<GatewayId>) -> Option<String> {
         None
     }
 
@@ -281,7 +274,7 @@ pub(super) trait Product: Sync {
     }
 
     /// What the controller says of a policy where another one of its kind applies.
-    fn conflicted(&self, attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
+    fn conflicted(&self, policy: AttachedPolicy<'_, '_>) -> Option<String> {
         None
     }
 

@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use apimachinery::Identity;
 use kube_json::Value;
 
-use super::Product;
+use super::{AttachedPolicy, Product};
 use crate::api::condition::Condition;
 use crate::hub::Grants;
 use crate::object::Object;
@@ -47,8 +47,8 @@ impl Product for EnvoyGateway {
         is_its(profile).then(|| wrong_setting(policy)).flatten()
     }
 
-    fn unfit(&self, policy: &Object, route: &str) -> Option<Rejection> {
-        unfit(policy, route)
+    fn unfit(&self, profile: &Profile, policy: &Object, route: &str) -> Option<Rejection> {
+        is_its(profile).then(|| unfit(policy, route)).flatten()
     }
 
     // The controller has no settings of its own for a listener where it refuses a policy. Of a ListenerSet's policy nothing
@@ -97,24 +97,12 @@ impl Product for EnvoyGateway {
         refused
     }
 
-    fn rejection(
-        &self,
-        attachments: &Attachments<'_>,
-        id: PolicyId,
-        node: Node,
-        most: usize,
-    ) -> Option<Rejection> {
-        let unfit = status::unfit_for_route(attachments, id, node);
-        unfit.or_else(|| status::at_listeners(attachments, id, node, most))
+    fn rejection(&self, policy: AttachedPolicy<'_, '_>, most: usize) -> Option<Rejection> {
+        status::unfit_for_route(policy).or_else(|| status::at_listeners(policy, most))
     }
 
-    fn refused_merges(
-        &self,
-        attachments: &Attachments<'_>,
-        id: PolicyId,
-        at: (Node, Option<GatewayId>),
-    ) -> Option<String> {
-        status::refused_merges(attachments, id, at)
+    fn refused_merges(&self, policy: AttachedPolicy<'_, '_>, from: Option<GatewayId>) -> Option<String> {
+        status::refused_merges(policy, from)
     }
 
     fn refuses_merged(&self, profile: &Profile, levels: &[&[Entry]]) -> bool {
@@ -153,8 +141,8 @@ impl Product for EnvoyGateway {
         status::parents_of_backends(attachments, id, gateway)
     }
 
-    fn conflicted(&self, attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
-        is_its(attachments.profile(id)).then(|| status::conflicted(attachments, id, node))
+    fn conflicted(&self, (attachments, id, node): AttachedPolicy<'_, '_>) -> Option<String> {
+        is_its(attachments.profile(id)).then(|| status::conflicted((attachments, id, node)))
     }
 }
 

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 
 use super::refusals::sentence;
 use super::scopes::{Parent, Scopes, merged_with, owner, parents_of, whole};
-use super::{KindState, key, unfit, wrong_setting_merged};
+use super::{AttachedPolicy, KindState, key, unfit, wrong_setting_merged};
 use crate::api::condition::Condition;
 use crate::api::gateway::GROUP;
 use crate::policy::attachment::Attachments;
@@ -160,13 +160,14 @@ impl StatusBuilder<'_, '_> {
             }
             _ => return,
         };
+        let attached = (self.attachments, self.id, node);
         let ancestors = self.ancestors_of(whole(self.topology, node), declared.section.as_deref());
         if self.attachments.conflicted_by(self.id, node).is_some() {
-            let message = conflicted(self.attachments, self.id, node);
+            let message = conflicted(attached);
             self.refuse(&ancestors, "Conflicted", message);
             return;
         }
-        if let Some(unfit) = unfit_for_route(self.attachments, self.id, node) {
+        if let Some(unfit) = unfit_for_route(attached) {
             self.refuse(&ancestors, "Invalid", unfit.message);
             return;
         }
@@ -178,7 +179,7 @@ impl StatusBuilder<'_, '_> {
             let Some(other) = self.attachments.on(self.policy.kind, with).first() else {
                 continue;
             };
-            let condition = match refused_merge(self.attachments, (self.id, other.policy), node) {
+            let condition = match refused_merge(attached, other.policy) {
                 Some(refusal) => Condition::new("Accepted", "False", "Invalid", refusal),
                 None => {
                     let with = self.attachments.policy(other.policy).object.key();
@@ -187,7 +188,7 @@ impl StatusBuilder<'_, '_> {
             };
             self.say(parent.gateway, &ancestor, condition);
         }
-        let refused = rejection(self.attachments, self.id, node, usize::MAX);
+        let refused = rejection(attached, usize::MAX);
         let refused = refused.map(|why| Condition::new("Accepted", "False", "Invalid", why.message));
         let effects = self.effects(node);
         for (gateway, ancestor) in ancestors {
@@ -322,10 +323,11 @@ impl StatusBuilder<'_, '_> {
 }
 
 /// Why a policy of a route is refused before it is translated, so that those apply that it would have replaced.
-pub(super) fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Rejection> {
+pub(super) fn unfit_for_route(attached: AttachedPolicy<'_, '_>) -> Option<Rejection> {
+    let (attachments, id, node) = attached;
     let policy = attachments.policy(id).object;
     let route = attachments.topology.routes.get(node.route()?);
-    if let Some(refusal) = has_more(attachments, id, node) {
+    if let Some(refusal) = has_more(attached) {
         let help =
             "target the routes that accept all of its settings, and write a separate policy for this one";
         return Some(Rejection {
@@ -340,16 +342,15 @@ pub(super) fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node:
 /// Why a policy is refused at listeners: those that share their ports with others, or else the first one where a setting
 /// is wrong, or else the first one that has no default host.
 pub(super) fn at_listeners(
-    attachments: &Attachments<'_>,
-    id: PolicyId,
-    node: Node,
+    (attachments, id, node): AttachedPolicy<'_, '_>,
     most: usize,
 ) -> Option<Rejection> {
-    let placed = attachments.placed(attachments.policy(id).kind, node)?;
+    let kind = attachments.policy(id).kind;
+    let placed = attachments.placed(kind, node)?;
     placed.accepted.first().filter(|entry| entry.policy == id)?;
     let sharing = placed.refused_at.iter().filter(|(_, there)| there.why.is_none());
     let sharing: Vec<ListenerId> = sharing.map(|(listener, _)| *listener).collect();
-    let ports = KindState::of(attachments, attachments.policy(id).kind).shared_ports(attachments);
+    let ports = KindState::of(attachments, kind).shared_ports(attachments);
     let shared = ports.refusal(&attachments.topology, node, (&sharing, most));
     shared.or_else(|| {
         let mut all = placed.refused_at.values().filter_map(|there| there.why.as_ref());
@@ -360,12 +361,8 @@ pub(super) fn at_listeners(
 
 /// Why a policy is refused where it merges with another, as what comes of them is no setting of the route, or is of a
 /// wrong size.
-fn refused_merge(
-    attachments: &Attachments<'_>,
-    (own, other): (PolicyId, PolicyId),
-    node: Node,
-) -> Option<String> {
-    let more = has_more(attachments, other, node).map(|refusal| sentence(&refusal));
+fn refused_merge((attachments, own, node): AttachedPolicy<'_, '_>, other: PolicyId) -> Option<String> {
+    let more = has_more((attachments, other, node)).map(|refusal| sentence(&refusal));
     let kind = &attachments.policy(own).object.kind;
     more.or_else(|| {
         let written = |id| [attachments.entry(id)];
@@ -375,14 +372,11 @@ fn refused_merge(
 
 /// Why a policy is refused wherever traffic comes to its route, by what it merges with there; with a Gateway, wherever it
 /// comes from that.
-pub(super) fn refused_merges(
-    attachments: &Attachments<'_>,
-    id: PolicyId,
-    (node, gateway): (Node, Option<GatewayId>),
-) -> Option<String> {
+pub(super) fn refused_merges(attached: AttachedPolicy<'_, '_>, from: Option<GatewayId>) -> Option<String> {
+    let (attachments, id, node) = attached;
     let route = node.route()?;
     let (policy, topology) = (attachments.policy(id), &attachments.topology);
-    let is_asked = |parent: &Parent| gateway.is_none_or(|gateway| parent.gateway == gateway);
+    let is_asked = |parent: &Parent| from.is_none_or(|gateway| parent.gateway == gateway);
     let all = parents_of(topology, route).into_iter().filter(is_asked);
     let ways: usize = all.map(|parent| parent.listeners.len()).sum();
     let nodes = &attachments.kinds.get(policy.kind).nodes;
@@ -390,7 +384,7 @@ pub(super) fn refused_merges(
     let merged = merged.filter(|(parent, ..)| is_asked(parent));
     let refusals = merged.filter_map(|(.., with)| {
         let other = nodes.get(&with)?.accepted.first()?;
-        refused_merge(attachments, (id, other.policy), node)
+        refused_merge(attached, other.policy)
     });
     let refusals: Vec<String> = refusals.collect();
     let is_everywhere = refusals.len() == ways;
@@ -398,7 +392,7 @@ pub(super) fn refused_merges(
 }
 
 /// Why a policy that has settings of which the route takes none is refused there.
-fn has_more(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
+fn has_more((attachments, id, node): AttachedPolicy<'_, '_>) -> Option<String> {
     let route = node.route()?;
     let kind = &attachments.topology.routes.get(route).object.kind;
     let filled = attachments.profile(id).filled(kind);
@@ -409,7 +403,7 @@ fn has_more(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<S
 }
 
 /// Why a policy is refused where another one of its kind applies.
-pub(super) fn conflicted(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> String {
+pub(super) fn conflicted((attachments, id, node): AttachedPolicy<'_, '_>) -> String {
     let topology = &attachments.topology;
     let kind = &attachments.policy(id).object.kind;
     let identity = topology.identity(node);
